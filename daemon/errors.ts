@@ -1,0 +1,155 @@
+/** Every error Recinto gives to people and programs: code, HTTP status, exit code of the CLI, and the next step. */
+
+interface ErrorKind {
+  readonly status: number;
+  readonly exit: number;
+  readonly hint: string;
+}
+
+/**
+ * The catalogue. Exit codes follow sysexits where one fits: 64 usage, 65 bad data, 69 unavailable, 70 bug, 75 try again,
+ * 77 permission, 78 configuration; 126 is "refused by policy" as a shell says "cannot execute".
+ */
+export const ERROR_KINDS = {
+  "bad-request": {
+    status: 400,
+    exit: 65,
+    hint: "see the OpenAPI file for the shape of this request",
+  },
+  "bad-json": { status: 400, exit: 65, hint: "send one JSON object, UTF-8, as the request body" },
+  "bad-utf8": { status: 400, exit: 65, hint: "send text as UTF-8 without NUL bytes" },
+  "body-too-large": { status: 413, exit: 65, hint: "send large input as a file in the worktree" },
+  "not-found": { status: 404, exit: 66, hint: "list what there is and name one of those" },
+  "method-not-allowed": {
+    status: 405,
+    exit: 65,
+    hint: "see the OpenAPI file for the methods of this path",
+  },
+  "browser-refused": {
+    status: 403,
+    exit: 77,
+    hint: "requests with Origin or Referer are not served: use a program, not a browser",
+  },
+  "not-permitted": { status: 403, exit: 77, hint: "use a socket or a user that may do this" },
+  "approver-cannot-be-agent": {
+    status: 403,
+    exit: 77,
+    hint: "run the agent under its own user (recinto agent -- CMD), or set agentsShareApproverUid: true in the config",
+  },
+  "agent-cannot-approve": {
+    status: 403,
+    exit: 77,
+    hint: "approve from a user that no agent runs as",
+  },
+  "unknown-project": { status: 404, exit: 66, hint: "recinto project list shows the projects" },
+  "unknown-worktree": {
+    status: 404,
+    exit: 66,
+    hint: "name a folder that matches the project's worktrees pattern",
+  },
+  "unknown-session": { status: 404, exit: 66, hint: "open a new session" },
+  "session-busy": {
+    status: 409,
+    exit: 75,
+    hint: "this worktree has a live session of another user; end it or wait",
+  },
+  "worktree-refused": {
+    status: 409,
+    exit: 78,
+    hint: "give the worktree to an unprivileged user (chown -R agent WORKTREE)",
+  },
+  "unknown-approval": { status: 404, exit: 66, hint: "recinto approvals list shows what waits" },
+  "approval-over": { status: 409, exit: 66, hint: "it was answered or timed out already" },
+  "facts-changed": { status: 409, exit: 75, hint: "look at what changed and approve again" },
+  "too-many-pending": {
+    status: 429,
+    exit: 75,
+    hint: "wait for an answer to one of the open questions",
+  },
+  busy: { status: 429, exit: 75, hint: "try again in a moment" },
+  "engine-unreachable": {
+    status: 503,
+    exit: 69,
+    hint: "start the Docker engine (./scripts/engine start on Debian); recintod goes on by itself once it answers",
+  },
+  "engine-failed": {
+    status: 502,
+    exit: 69,
+    hint: "see the daemon's log for the engine's own words",
+  },
+  "image-missing": { status: 409, exit: 69, hint: "build it with: recinto image build NAME" },
+  "image-build-failed": { status: 500, exit: 70, hint: "see the build output above" },
+  "bad-config": { status: 500, exit: 78, hint: "mend the file at the line and column named" },
+  "bad-profile": {
+    status: 400,
+    exit: 78,
+    hint: "mend the profile at the line and column named; recinto profile check FILE tries it",
+  },
+  "unsafe-admin-file": { status: 500, exit: 78, hint: "chown root FILE && chmod go-w FILE" },
+  "socket-in-use": {
+    status: 500,
+    exit: 69,
+    hint: "another recintod answers on this socket: stop it, or use another run directory",
+  },
+  "daemon-unreachable": {
+    status: 503,
+    exit: 69,
+    hint: "start recintod, or name its run directory with --run-dir",
+  },
+  "journal-failed": {
+    status: 500,
+    exit: 70,
+    hint: "nothing runs that cannot be recorded: check disk and permissions of the state directory",
+  },
+  "journal-broken": {
+    status: 500,
+    exit: 70,
+    hint: "recinto journal verify names the first broken entry",
+  },
+  internal: {
+    status: 500,
+    exit: 70,
+    hint: "this is a bug in recinto: the daemon's log has the details under this request id",
+  },
+} as const satisfies Record<string, ErrorKind>;
+
+export type ErrorCode = keyof typeof ERROR_KINDS;
+
+/** An error that a person or program is told about. `message` is lower case, names the value. */
+export class RecintoError extends Error {
+  readonly code: ErrorCode;
+  readonly hint: string;
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { hint?: string; details?: Readonly<Record<string, unknown>>; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "RecintoError";
+    this.code = code;
+    this.hint = options.hint ?? ERROR_KINDS[code].hint;
+    this.details = options.details ?? {};
+  }
+
+  get status(): number {
+    return ERROR_KINDS[this.code].status;
+  }
+
+  get exitCode(): number {
+    return ERROR_KINDS[this.code].exit;
+  }
+
+  toJSON(): {
+    error: {
+      code: ErrorCode;
+      message: string;
+      hint: string;
+      details?: Readonly<Record<string, unknown>>;
+    };
+  } {
+    const details = Object.keys(this.details).length > 0 ? { details: this.details } : {};
+    return { error: { code: this.code, message: this.message, hint: this.hint, ...details } };
+  }
+}

@@ -1,0 +1,76 @@
+/** What the journal holds: one line for everything decided and done, chained by hash. */
+
+/** The events of today. Data are plain JSON; times are Unix milliseconds. */
+export type JournalEvent =
+  | "daemon.started"
+  | "daemon.stopped"
+  | "session.opened"
+  | "session.closed"
+  | "proposed_action.created"
+  | "approval.requested"
+  | "approval.answered"
+  | "approval.timed_out"
+  | "approval.cancelled"
+  | "rule.saved"
+  | "rule.revoked"
+  | "exec.started"
+  | "exec.exited"
+  | "exec.lost"
+  | "action.refused"
+  | "denials.changed"
+  | "denials.reset"
+  | "sandbox.created"
+  | "sandbox.started"
+  | "sandbox.stopped"
+  | "sandbox.removed"
+  | "hazard.found"
+  | "hazard.gone"
+  | "watcher.degraded"
+  | "project.added"
+  | "project.removed"
+  | "profiles.reloaded";
+
+export interface JournalEntry {
+  readonly seq: number;
+  readonly at: number;
+  readonly event: JournalEvent;
+  readonly project: string | null;
+  readonly session: string | null;
+  /** Who caused it: a peer uid, or null for the daemon itself. */
+  readonly uid: number | null;
+  readonly data: Readonly<Record<string, unknown>>;
+  /** SHA-256, hex, over the previous hash and this entry's canonical JSON. */
+  readonly hash: string;
+}
+
+export interface NewEntry {
+  readonly event: JournalEvent;
+  readonly project?: string | null;
+  readonly session?: string | null;
+  readonly uid?: number | null;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export interface EntryQuery {
+  readonly afterSeq?: number;
+  readonly project?: string;
+  readonly events?: readonly JournalEvent[];
+  readonly sinceMs?: number;
+  readonly limit?: number;
+}
+
+export interface VerifyResult {
+  readonly ok: boolean;
+  readonly entries: number;
+  readonly firstBroken?: { readonly seq: number; readonly reason: string };
+}
+
+/** Append-only. `append` returns once the entry is on disk, and throws `journal-failed` when it cannot be. */
+export interface Journal {
+  append(entry: NewEntry): JournalEntry;
+  read(query: EntryQuery): readonly JournalEntry[];
+  verify(): VerifyResult;
+  /** Called after each append, in order. Returns how to stop. */
+  subscribe(listener: (entry: JournalEntry) => void): () => void;
+  close(): void;
+}

@@ -1,0 +1,107 @@
+/** What Recinto needs of a container engine, in words that no engine owns: Docker today, others behind the same calls. */
+import type { Readable, Writable } from "node:stream";
+
+export interface EngineInfo {
+  readonly name: string;
+  readonly version: string;
+  readonly apiVersion: string;
+}
+
+export interface ImageInfo {
+  /** Content id or digest: what a sandbox is pinned to. */
+  readonly id: string;
+  readonly createdAt: string;
+  readonly sizeBytes: number;
+}
+
+/** One bind mount. Source paths are the daemon host's. */
+export interface SandboxMount {
+  readonly source: string;
+  readonly target: string;
+  readonly readOnly: boolean;
+}
+
+/** A tmpfs of the sandbox; sizes in bytes. */
+export interface SandboxTmpfs {
+  readonly target: string;
+  readonly sizeBytes: number;
+  readonly exec: boolean;
+  readonly uid: number;
+  readonly gid: number;
+  readonly mode: number;
+}
+
+/** Everything a sandbox is made from; made by the pure `spec.ts`, turned into engine JSON by the engine. */
+export interface SandboxSpec {
+  readonly name: string;
+  /** Image content id, never a moving tag. */
+  readonly image: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly user: { readonly uid: number; readonly gid: number };
+  readonly env: Readonly<Record<string, string>>;
+  readonly workdir: string;
+  readonly hostname: string;
+  readonly mounts: readonly SandboxMount[];
+  readonly tmpfs: readonly SandboxTmpfs[];
+  readonly limits: {
+    readonly memoryBytes: number;
+    readonly cpus: number;
+    readonly pids: number;
+    readonly openFiles: number;
+    readonly shmBytes: number;
+    readonly fileBytes: number | null;
+  };
+  readonly runtime: string;
+}
+
+export type SandboxState = "created" | "running" | "paused" | "stopped";
+
+export interface SandboxStatus {
+  readonly id: string;
+  readonly name: string;
+  readonly state: SandboxState;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly image: string;
+}
+
+export interface ExecSpec {
+  /** The program and its words, exactly; no shell in between. */
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  /** The whole environment of the command; nothing is inherited but what the engine forces. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly user: { readonly uid: number; readonly gid: number };
+  /** False: the command reads end of file at once. */
+  readonly stdin: boolean;
+}
+
+export interface ExecExit {
+  readonly exitCode: number | null;
+  readonly oomKilled: boolean;
+}
+
+/** A running command. Streams carry raw bytes and end when the command's do. */
+export interface ExecProcess {
+  readonly stdin: Writable | null;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Resolves when it is gone and its output was read. Rejects with `engine-unreachable` when that cannot be known. */
+  readonly exited: Promise<ExecExit>;
+  /** Sends the signal to everything this command started that is still there. */
+  kill(signal: "TERM" | "KILL" | "INT"): Promise<void>;
+}
+
+/** What differs between engines. All calls throw RecintoError (`engine-unreachable`, `engine-failed`, `image-missing`). */
+export interface Engine {
+  info(): Promise<EngineInfo>;
+  /** A local image by name, tag or id; null when there is none. */
+  image(ref: string): Promise<ImageInfo | null>;
+  create(spec: SandboxSpec): Promise<string>;
+  start(id: string): Promise<void>;
+  stop(id: string, graceMs: number): Promise<void>;
+  remove(id: string): Promise<void>;
+  /** null: no such sandbox. */
+  status(id: string): Promise<SandboxStatus | null>;
+  list(labels: Readonly<Record<string, string>>): Promise<readonly SandboxStatus[]>;
+  exec(id: string, spec: ExecSpec): Promise<ExecProcess>;
+}

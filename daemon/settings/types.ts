@@ -1,0 +1,63 @@
+/** What an admin settles: the daemon's config, profiles and projects, as values after checking. */
+import type { PolicySettings, Rule } from "../policy/types.ts";
+
+export interface DaemonConfig {
+  /** Sockets; /run/recinto. */
+  readonly runDir: string;
+  /** Journal and saved rules; /var/lib/recinto. */
+  readonly stateDir: string;
+  /** The admin's profiles; shipped ones are found besides. */
+  readonly profilesDir: string;
+  readonly projectsDir: string;
+  /** Group that owns admin.sock; null: root alone. */
+  readonly adminGroup: string | null;
+  /** Unix socket of the engine. */
+  readonly engineSocket: string;
+  readonly agentsShareApproverUid: boolean;
+  readonly watcher: "watch" | "chokidar";
+  readonly logLevel: "debug" | "info" | "warn" | "error";
+}
+
+/** A profile after `extends`: nothing optional is left. Bytes and milliseconds. */
+export interface Profile {
+  readonly name: string;
+  readonly description: string;
+  /** Image name (`recinto/base`), a local id or a digest; `latest` is refused. */
+  readonly image: string;
+  readonly git: "none" | "read";
+  readonly runtime: "runc" | "runsc";
+  readonly limits: {
+    readonly memoryBytes: number;
+    readonly cpus: number;
+    readonly pids: number;
+    readonly openFiles: number;
+    readonly shmBytes: number;
+    readonly tmpBytes: number;
+    readonly cacheBytes: number;
+    readonly fileBytes: number | null;
+    readonly outputBytes: number;
+    readonly wallClockMs: number;
+    readonly idleStopMs: number;
+  };
+  readonly readable: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly approvalWaitMs: number;
+  readonly onEscape: "alert" | "freeze";
+  /** All of PolicySettings that does not depend on the project. */
+  readonly policy: Pick<
+    PolicySettings,
+    "standing" | "protectedBranches" | "protectedFiles" | "verbs" | "unknown" | "denials"
+  > & { readonly rules: readonly Rule[] };
+}
+
+export interface Project {
+  /** [a-z0-9][a-z0-9-]{0,62} */
+  readonly id: string;
+  /** Absolute, real, no link on the way. */
+  readonly root: string;
+  readonly profile: string;
+  /** Glob below root that worktree folders match, e.g. `.worktrees/*`; `.` is the root itself. */
+  readonly worktrees: string;
+  /** Group that owns the project's agent socket, by name or number; null: the worktree owner's group. */
+  readonly agentGroup: string | number | null;
+}

@@ -1,0 +1,145 @@
+/** The words of the use cases: who calls, what a session is, what a command yields. The API and MCP speak these. */
+import type { Effect, SavedRule, Verdict } from "../policy/types.ts";
+
+/** Who is calling, from the socket's peer credentials. Never from anything the caller says. */
+export interface Caller {
+  readonly uid: number;
+  readonly gid: number;
+  readonly pid: number;
+  /** Supplementary groups of the peer, when they could be read. */
+  readonly groups: readonly number[];
+  /** Which socket: an agent's, with its project, or the admin's. */
+  readonly socket:
+    | { readonly kind: "agent"; readonly project: string }
+    | { readonly kind: "admin" };
+}
+
+export interface SessionInfo {
+  readonly id: string;
+  readonly project: string;
+  /** Absolute path. */
+  readonly worktree: string;
+  readonly profile: string;
+  readonly uid: number;
+  readonly openedAt: number;
+  readonly lastUsedAt: number;
+  /** Agents could approve their own asks here (agentsShareApproverUid). */
+  readonly sharesApproverUid: boolean;
+  readonly denials: {
+    readonly consecutive: Readonly<Record<string, number>>;
+    readonly total: number;
+  };
+  /** Classes of action that are blocked after refusals in a row, and whether everything asks. */
+  readonly blocked: readonly string[];
+  readonly escalated: boolean;
+}
+
+export interface RunRequest {
+  readonly command: string;
+  /** Absolute, or relative to the worktree; the worktree when absent. */
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Text or bytes for standard input; absent: end of file at once. */
+  readonly stdin?: Uint8Array;
+  readonly timeoutMs?: number;
+  readonly outputBytesMax?: number;
+  /** How long to wait for a person; 0: do not wait, answer `ask` at once. */
+  readonly waitMs?: number;
+}
+
+/** What happened to a command, one event after another. `decision` is first, one of `exit` and `refused` is last. */
+export type RunEvent =
+  | { readonly type: "decision"; readonly action: string; readonly verdict: Verdict }
+  /** A person is asked. Sent when the question is filed and again now and then while it waits. */
+  | {
+      readonly type: "pending";
+      readonly approval: string;
+      readonly waitedMs: number;
+      readonly timeoutMs: number;
+    }
+  | { readonly type: "approved"; readonly approval: string; readonly authority: AuthorityInfo }
+  | {
+      readonly type: "started";
+      readonly exec: string;
+      readonly confinement: string;
+      readonly at: number;
+    }
+  | { readonly type: "stdout"; readonly data: Uint8Array }
+  | { readonly type: "stderr"; readonly data: Uint8Array }
+  /** Output was over its limit: how much was left out so far. */
+  | { readonly type: "truncated"; readonly stream: "stdout" | "stderr"; readonly bytes: number }
+  | {
+      readonly type: "exit";
+      readonly exec: string;
+      readonly exitCode: number | null;
+      readonly timedOut: boolean;
+      readonly cancelled: boolean;
+      readonly oomKilled: boolean;
+      readonly durationMs: number;
+      readonly stdoutBytes: number;
+      readonly stderrBytes: number;
+    }
+  | Refusal;
+
+/** The command did not run. `by`: the policy, a person, nobody in time, or what was approved had changed. */
+export interface Refusal {
+  readonly type: "refused";
+  readonly by: "policy" | "person" | "timeout" | "facts-changed" | "not-waiting";
+  readonly action: string;
+  readonly reason: string;
+  readonly instead?: string;
+  readonly approval?: string;
+}
+
+/** What an approval yields (design §4): a right with an end. */
+export interface AuthorityInfo {
+  readonly id: string;
+  readonly session: string;
+  readonly effects: readonly Effect[];
+  /** What it is for: the exact command, or the saved rule. */
+  readonly resource:
+    | { readonly kind: "command"; readonly command: string; readonly cwd: string }
+    | { readonly kind: "rule"; readonly rule: SavedRule };
+  /** Unix milliseconds; null: as long as the saved rule is kept. */
+  readonly expires: number | null;
+}
+
+/** What was shown to the approver; the approval holds only while it is still so. */
+export interface BoundFacts {
+  readonly branch: string | null | undefined;
+  readonly realpath: Readonly<Record<string, string | null>>;
+  /** Absolute path of each named script or program → SHA-256, null when absent. */
+  readonly content: Readonly<Record<string, string | null>>;
+}
+
+export interface PendingApproval {
+  readonly id: string;
+  readonly action: string;
+  readonly session: string;
+  readonly project: string;
+  readonly worktree: string;
+  readonly uid: number;
+  readonly command: string;
+  readonly cwd: string;
+  readonly verdict: Verdict;
+  readonly facts: BoundFacts;
+  /** Paths that approving cannot reach, since they are not in the sandbox. */
+  readonly cannotTakeEffect: readonly string[];
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  readonly state: "pending" | "approved" | "denied" | "timed-out" | "cancelled";
+  readonly answeredBy?: number;
+  readonly answeredAt?: number;
+  readonly reason?: string;
+}
+
+export type Answer =
+  | { readonly answer: "approve"; readonly mode: "once" }
+  /** Index into verdict.always: which width. */
+  | {
+      readonly answer: "approve";
+      readonly mode: "always";
+      readonly width: number;
+      readonly expiresInMs?: number;
+    }
+  | { readonly answer: "deny"; readonly reason?: string };
