@@ -42,6 +42,16 @@ export const ERROR_KINDS = {
     hint: "approve from a user that no agent runs as",
   },
   "unknown-project": { status: 404, exit: 66, hint: "recinto project list shows the projects" },
+  "project-exists": {
+    status: 409,
+    exit: 65,
+    hint: "choose another id, or remove that project first: recinto project remove ID",
+  },
+  "project-refused": {
+    status: 400,
+    exit: 65,
+    hint: "name the real folder of the project, an absolute path without links",
+  },
   "unknown-worktree": {
     status: 404,
     exit: 66,
@@ -105,6 +115,11 @@ export const ERROR_KINDS = {
     status: 500,
     exit: 70,
     hint: "recinto journal verify names the first broken entry",
+  },
+  "journal-in-use": {
+    status: 500,
+    exit: 69,
+    hint: "another recintod has this journal open: stop it, or use another state directory",
   },
   internal: {
     status: 500,

@@ -16,6 +16,9 @@ export interface DaemonConfig {
   readonly agentsShareApproverUid: boolean;
   readonly watcher: "watch" | "chokidar";
   readonly logLevel: "debug" | "info" | "warn" | "error";
+  /** Set: instead of every profile's `policy.denials` (B2). */
+  readonly maxConsecutiveDenials?: number;
+  readonly maxTotalDenials?: number;
 }
 
 /** A profile after `extends`: nothing optional is left. Bytes and milliseconds. */
