@@ -54,23 +54,37 @@ export interface NewEntry {
 export interface EntryQuery {
   readonly afterSeq?: number;
   readonly project?: string;
+  /** Entries of any of these sessions. */
+  readonly sessions?: readonly string[];
   readonly events?: readonly JournalEvent[];
   readonly sinceMs?: number;
+  /** At most this many, the oldest first; JOURNAL_READ_DEFAULT when absent. */
   readonly limit?: number;
+  /** The newest `limit` instead of the oldest (still in order). */
+  readonly newest?: boolean;
 }
 
 export interface VerifyResult {
   readonly ok: boolean;
   readonly entries: number;
+  /** Hash of the last entry: kept elsewhere, it also shows a chain that was rewritten as a whole. */
+  readonly head: string;
   readonly firstBroken?: { readonly seq: number; readonly reason: string };
 }
 
 /** Append-only. `append` returns once the entry is on disk, and throws `journal-failed` when it cannot be. */
 export interface Journal {
   append(entry: NewEntry): JournalEntry;
+  /** Several that belong together: all or none, one sync to disk. */
+  appendAll(entries: readonly NewEntry[]): readonly JournalEntry[];
   read(query: EntryQuery): readonly JournalEntry[];
+  /** Reads the whole journal in batches, without holding it in memory. */
   verify(): VerifyResult;
+  /** The same, letting other work go on between batches. */
+  verifyInSteps(): Promise<VerifyResult>;
   /** Called after each append, in order. Returns how to stop. */
   subscribe(listener: (entry: JournalEntry) => void): () => void;
+  /** How many entries there are, without reading them. */
+  count(): number;
   close(): void;
 }
