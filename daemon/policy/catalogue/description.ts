@@ -15,6 +15,8 @@ export interface Use {
   readonly via: string;
   /** Everything below the path too (recursive). */
   readonly tree?: boolean;
+  /** It follows links that it meets below the path (`grep -R`, `find -L`): what it reads may lie outside. */
+  readonly follows?: boolean;
   /** Content of the file is executed: its hash binds an approval. */
   readonly code?: boolean;
   /** Host of a network use, when it is literal. */
