@@ -1,0 +1,162 @@
+/** Running a command as it travels: the request, the stream of events, the verdict alone. */
+import { z } from "zod";
+import {
+  COMMAND_CHARS_MAX,
+  EXEC_ENV_COUNT_MAX,
+  EXEC_ENV_VALUE_CHARS_MAX,
+  EXEC_TIMEOUT_MAX_MS,
+} from "../limits.ts";
+import type * as supervisor from "../supervisor/types.ts";
+import type { SameType } from "./same-type.ts";
+import { EffectSchema, SavedRuleSchema, VerdictSchema } from "./schema-policy.ts";
+import { PathSchema, TimeSchema, text } from "./schema-text.ts";
+
+const EnvSchema = z
+  .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,255}$/), text(EXEC_ENV_VALUE_CHARS_MAX))
+  .refine((env) => Object.keys(env).length <= EXEC_ENV_COUNT_MAX, {
+    error: `more than ${EXEC_ENV_COUNT_MAX} variables`,
+  });
+
+/** Bytes in JSON: as text where they are valid UTF-8, else base64. Exactly one of the two. */
+const asText = { text: z.string() };
+const asBase64 = { base64: z.base64() };
+
+export const StdinSchema = z
+  .union([z.strictObject(asText), z.strictObject(asBase64)])
+  .meta({ id: "Bytes", description: "Bytes: as text where they are valid UTF-8, else base64." });
+
+export const RunRequestSchema = z
+  .strictObject({
+    command: text(COMMAND_CHARS_MAX)
+      .min(1)
+      .meta({ description: "One bash command line, judged and run exactly as it stands." }),
+    cwd: PathSchema.exactOptional().meta({
+      description: "Absolute, or relative to the worktree; the worktree when absent.",
+    }),
+    env: EnvSchema.exactOptional(),
+    stdin: z
+      .union([StdinSchema, z.literal("stream")])
+      .exactOptional()
+      .meta({
+        description:
+          "Absent: end of file at once. `stream`: the request body goes on with one Bytes object a line (NDJSON) until its end.",
+      }),
+    timeoutMs: z.int().min(1).max(EXEC_TIMEOUT_MAX_MS).exactOptional(),
+    outputBytesMax: z.int().min(0).exactOptional(),
+    waitMs: z.int().min(0).exactOptional().meta({
+      description: "How long to wait for a person; 0: do not wait. The profile's when absent.",
+    }),
+  })
+  .meta({ id: "RunRequest" });
+
+export const CheckRequestSchema = z
+  .strictObject({ command: text(COMMAND_CHARS_MAX).min(1), cwd: PathSchema.exactOptional() })
+  .meta({ id: "CheckRequest" });
+
+const AuthoritySchema = z
+  .strictObject({
+    id: z.string(),
+    session: z.string(),
+    effects: z.array(EffectSchema),
+    resource: z.union([
+      z.strictObject({ kind: z.literal("command"), command: z.string(), cwd: z.string() }),
+      z.strictObject({ kind: z.literal("rule"), rule: SavedRuleSchema }),
+    ]),
+    expires: TimeSchema.nullable(),
+  })
+  .meta({ id: "Authority", description: "A right with an end, given by an approval." });
+
+const DecisionEvent = z.strictObject({
+  type: z.literal("decision"),
+  action: z.string(),
+  verdict: VerdictSchema,
+});
+const PendingEvent = z.strictObject({
+  type: z.literal("pending"),
+  approval: z.string(),
+  waitedMs: z.number(),
+  timeoutMs: z.number(),
+});
+const ApprovedEvent = z.strictObject({
+  type: z.literal("approved"),
+  approval: z.string(),
+  authority: AuthoritySchema,
+});
+const StartedEvent = z.strictObject({
+  type: z.literal("started"),
+  exec: z.string(),
+  confinement: z.string(),
+  at: TimeSchema,
+});
+const TruncatedEvent = z.strictObject({
+  type: z.literal("truncated"),
+  stream: z.enum(["stdout", "stderr"]),
+  bytes: z.int(),
+});
+const ExitEvent = z.strictObject({
+  type: z.literal("exit"),
+  exec: z.string(),
+  exitCode: z.int().nullable(),
+  timedOut: z.boolean(),
+  cancelled: z.boolean(),
+  oomKilled: z.boolean(),
+  durationMs: z.number(),
+  stdoutBytes: z.int(),
+  stderrBytes: z.int(),
+});
+const RefusedEvent = z.strictObject({
+  type: z.literal("refused"),
+  by: z.enum(["policy", "person", "timeout", "facts-changed", "not-waiting"]),
+  action: z.string(),
+  reason: z.string(),
+  instead: z.string().exactOptional(),
+  approval: z.string().exactOptional(),
+});
+const StdoutText = z.strictObject({ type: z.literal("stdout"), ...asText });
+const StdoutBase64 = z.strictObject({ type: z.literal("stdout"), ...asBase64 });
+const StderrText = z.strictObject({ type: z.literal("stderr"), ...asText });
+const StderrBase64 = z.strictObject({ type: z.literal("stderr"), ...asBase64 });
+
+export const ErrorSchema = z
+  .strictObject({
+    code: z.string().meta({ description: "Stable; see daemon/errors.ts." }),
+    message: z.string(),
+    hint: z.string().meta({ description: "The next step." }),
+    requestId: z.string(),
+    details: z.record(z.string(), z.unknown()).exactOptional(),
+  })
+  .meta({ id: "Error" });
+
+/** Last line of a stream that an error ended after it had begun. */
+const ErrorEvent = z.strictObject({ type: z.literal("error"), error: ErrorSchema });
+
+export const RunEventSchema = z
+  .union([
+    DecisionEvent,
+    PendingEvent,
+    ApprovedEvent,
+    StartedEvent,
+    StdoutText,
+    StdoutBase64,
+    StderrText,
+    StderrBase64,
+    TruncatedEvent,
+    ExitEvent,
+    RefusedEvent,
+    ErrorEvent,
+  ])
+  .meta({
+    id: "RunEvent",
+    description:
+      "`decision` is first; one of `exit`, `refused` and `error` is last. Output is text where it is valid UTF-8, else base64; a character is never split between two events.",
+  });
+
+export type RunRequest = z.infer<typeof RunRequestSchema>;
+export type Bytes = z.infer<typeof StdinSchema>;
+export type WireRunEvent = z.infer<typeof RunEventSchema>;
+export type ErrorBody = z.infer<typeof ErrorSchema>;
+
+type Carried = Exclude<supervisor.RunEvent, { type: "stdout" | "stderr" }>;
+type CarriedWire = Exclude<WireRunEvent, { type: "stdout" | "stderr" | "error" }>;
+/** Every event of the supervisor but output travels as it is; a difference does not compile. */
+export const MIRRORS_RUN: SameType<CarriedWire, Carried> = true;

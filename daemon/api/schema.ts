@@ -1,0 +1,121 @@
+/** Sessions and approvals as they travel: what agents ask for and what people answer. */
+import { z } from "zod";
+import type * as interfaces from "../supervisor/supervisor-interface.ts";
+import type * as supervisor from "../supervisor/types.ts";
+import type { SameType } from "./same-type.ts";
+import { VerdictSchema } from "./schema-policy.ts";
+import { ErrorSchema } from "./schema-run.ts";
+import { PathSchema, TimeSchema, text, UidSchema } from "./schema-text.ts";
+
+/** The body of every answer that is not a success. */
+export const ErrorAnswerSchema = z.strictObject({ error: ErrorSchema }).meta({ id: "ErrorAnswer" });
+
+export const VersionSchema = z
+  .strictObject({ name: z.literal("recinto"), version: z.string(), api: z.literal("v1") })
+  .meta({ id: "Version" });
+
+export const OpenSessionRequestSchema = z
+  .strictObject({
+    worktree: PathSchema.meta({ description: "Absolute, or relative to the project's root." }),
+  })
+  .meta({ id: "OpenSessionRequest" });
+
+export const SessionSchema = z
+  .strictObject({
+    id: z.string(),
+    project: z.string(),
+    worktree: z.string(),
+    profile: z.string(),
+    uid: UidSchema,
+    openedAt: TimeSchema,
+    lastUsedAt: TimeSchema,
+    sharesApproverUid: z.boolean().meta({
+      description: "The agent could approve its own asks (agentsShareApproverUid).",
+    }),
+    denials: z.strictObject({
+      consecutive: z.record(z.string(), z.int()),
+      total: z.int(),
+    }),
+    blocked: z.array(z.string()).meta({ description: "Classes of action blocked after refusals." }),
+    escalated: z.boolean().meta({ description: "Everything asks after too many refusals." }),
+  })
+  .meta({ id: "Session" });
+
+export const OpenedSessionSchema = z
+  .strictObject({ session: SessionSchema, existing: z.boolean() })
+  .meta({ id: "OpenedSession" });
+
+export const ApprovalStateSchema = z
+  .enum(["pending", "approved", "denied", "timed-out", "cancelled"])
+  .meta({ id: "ApprovalState" });
+
+const BoundFactsSchema = z
+  .strictObject({
+    branch: z.string().nullable().optional(),
+    realpath: z.record(z.string(), z.string().nullable()),
+    content: z
+      .record(z.string(), z.string().nullable())
+      .meta({ description: "Path → SHA-256 of what would run; null: not there." }),
+  })
+  .meta({ id: "BoundFacts", description: "The approval holds only while these hold." });
+
+export const ApprovalSchema = z
+  .strictObject({
+    id: z.string(),
+    action: z.string(),
+    session: z.string(),
+    project: z.string(),
+    worktree: z.string(),
+    uid: UidSchema,
+    command: z.string(),
+    cwd: z.string(),
+    verdict: VerdictSchema,
+    facts: BoundFactsSchema,
+    cannotTakeEffect: z
+      .array(z.string())
+      .meta({ description: "Paths that approving cannot reach: they are not in the sandbox." }),
+    createdAt: TimeSchema,
+    expiresAt: TimeSchema,
+    state: ApprovalStateSchema,
+    answeredBy: UidSchema.exactOptional(),
+    answeredAt: TimeSchema.exactOptional(),
+    reason: z.string().exactOptional(),
+  })
+  .meta({ id: "Approval" });
+
+const REASON_CHARS_MAX = 2_000;
+/** Ten years: an end that far off is a mistake in units. */
+const RULE_LIFE_MAX_MS = 10 * 365 * 24 * 60 * 60_000;
+
+export const AnswerSchema = z
+  .union([
+    z.strictObject({ answer: z.literal("approve"), mode: z.literal("once") }),
+    z.strictObject({
+      answer: z.literal("approve"),
+      mode: z.literal("always"),
+      width: z.int().min(0).max(64).meta({ description: "Index into the verdict's `always`." }),
+      expiresInMs: z.int().min(1).max(RULE_LIFE_MAX_MS).exactOptional(),
+    }),
+    z.strictObject({
+      answer: z.literal("deny"),
+      reason: text(REASON_CHARS_MAX).exactOptional(),
+    }),
+  ])
+  .meta({ id: "Answer" });
+
+export type Session = z.infer<typeof SessionSchema>;
+export type OpenedSession = z.infer<typeof OpenedSessionSchema>;
+export type Approval = z.infer<typeof ApprovalSchema>;
+export type ApprovalState = z.infer<typeof ApprovalStateSchema>;
+export type Answer = z.infer<typeof AnswerSchema>;
+export type Version = z.infer<typeof VersionSchema>;
+
+/** The shapes that must stay equal to the supervisor's own; a difference does not compile. */
+export const MIRRORS_SUPERVISOR: [
+  SameType<Session, supervisor.SessionInfo>,
+  SameType<OpenedSession, interfaces.OpenedSession>,
+  SameType<Omit<Approval, "facts">, Omit<supervisor.PendingApproval, "facts">>,
+  // JSON has no undefined: an unknown branch is left out.
+  SameType<Required<Approval["facts"]>, supervisor.BoundFacts>,
+  SameType<Answer, supervisor.Answer>,
+] = [true, true, true, true, true];
