@@ -35,12 +35,17 @@ const configFile = z.strictObject({
   agentsShareApproverUid: z
     .boolean()
     .default(false)
-    .describe("Accept agents whose user could approve their own questions. Every approval then says so."),
+    .describe(
+      "Accept agents whose user could approve their own questions. Every approval then says so.",
+    ),
   watcher: z
     .enum(["watch", "chokidar"])
     .default("watch")
     .describe("How worktrees are watched; chokidar is the slower fallback."),
-  logLevel: z.enum(["debug", "info", "warn", "error"]).default("info").describe("Least level logged."),
+  logLevel: z
+    .enum(["debug", "info", "warn", "error"])
+    .default("info")
+    .describe("Least level logged."),
   maxConsecutiveDenials: z
     .int()
     .min(1)
