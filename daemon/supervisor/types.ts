@@ -39,11 +39,18 @@ export interface RunRequest {
   /** Absolute, or relative to the worktree; the worktree when absent. */
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Text or bytes for standard input; absent: end of file at once. */
-  readonly stdin?: Uint8Array;
+  /**
+   * Standard input; absent: end of file at once. Bytes that are here from the start are shown to an approver; a stream
+   * cannot be, and is read only while the command runs.
+   */
+  readonly stdin?: Uint8Array | AsyncIterable<Uint8Array>;
   readonly timeoutMs?: number;
   readonly outputBytesMax?: number;
-  /** How long to wait for a person; 0: do not wait, answer `ask` at once. */
+  /**
+   * How long this request waits for a person. 0: nobody is asked, the answer is `not-waiting` at once. Less than the
+   * profile's wait: the answer is `not-waiting` then, the question stays open, and sending the same command again
+   * takes it up, or runs at once when it was approved meanwhile.
+   */
   readonly waitMs?: number;
 }
 
@@ -58,6 +65,13 @@ export type RunEvent =
       readonly timeoutMs: number;
     }
   | { readonly type: "approved"; readonly approval: string; readonly authority: AuthorityInfo }
+  /** Something to know that stops nothing: paths in scope that are not in the sandbox. */
+  | {
+      readonly type: "note";
+      readonly code: "not_mounted";
+      readonly paths: readonly string[];
+      readonly reason: string;
+    }
   | {
       readonly type: "started";
       readonly exec: string;
@@ -131,6 +145,14 @@ export interface PendingApproval {
   readonly answeredBy?: number;
   readonly answeredAt?: number;
   readonly reason?: string;
+  /** Beginning of the standard input that was given with the command, as text, or what it is when it cannot be shown. */
+  readonly stdin?: string;
+  /** It asks again: what is no longer as it was when it was approved, one sentence each. */
+  readonly changed?: readonly string[];
+  /** What the approval gave. */
+  readonly authority?: AuthorityInfo;
+  /** The agent's user could answer this itself (agentsShareApproverUid). */
+  readonly agentCouldApprove?: boolean;
 }
 
 export type Answer =
