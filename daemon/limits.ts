@@ -18,6 +18,20 @@ export const REQUEST_TIMEOUT_MS = 30_000;
 /** Open connections on one socket. */
 export const CONNECTIONS_MAX = 512;
 
+/** How often connections are looked at for that, so that a half-open one lasts this much longer at most. */
+export const CONNECTIONS_CHECK_MS = 5_000;
+/** An idle kept-alive connection is closed after this; longer than the pause between an agent's two commands in a row. */
+export const KEEP_ALIVE_MS = 30_000;
+/** Request bodies being read at one moment, all sockets together, bytes: 512 callers cannot fill the memory with them. */
+export const REQUEST_BODIES_BYTES_MAX = 64 * 1024 * 1024;
+/** Values and messages of a caller that an error repeats, UTF-16 units: enough to recognise, too short to flood a log. */
+export const ERROR_ECHO_CHARS_MAX = 200;
+/** Entries in one answer of the journal; more are read page by page. */
+export const EVENTS_PAGE_MAX = 1_000;
+/** A client told to wait for the daemon tries this long, and this often. */
+export const CLIENT_START_WAIT_MS = 5_000;
+export const CLIENT_START_RETRY_MS = 100;
+
 /** Default wall-clock limit of one command when profile and request name none. */
 export const EXEC_TIMEOUT_DEFAULT_MS = 10 * 60_000;
 /** Longest wall-clock limit anyone may ask for. */
@@ -64,3 +78,53 @@ export const WORKTREE_LIST_FOLDERS_MAX = 20_000;
 export const WORKTREE_LIST_DEPTH_MAX = 8;
 /** After a change of an admin's file, wait this long for more before reading: editors save in several steps. */
 export const ADMIN_RELOAD_DELAY_MS = 100;
+
+/** Longest command text in bytes: Linux takes 128 KiB in one argument, its closing NUL included (MAX_ARG_STRLEN). */
+export const COMMAND_BYTES_MAX = 131_071;
+/** Output of one command that waits in the daemon for a slow reader, bytes a stream; beyond it the engine is not read. */
+export const EXEC_BUFFER_BYTES = 256 * 1024;
+/** Longest pause between two looks at whether a command, whose output has ended, is gone. */
+export const EXEC_POLL_MAX_MS = 250;
+/** Looks for an out-of-memory event after a command ended with 137, and the pause between them: the event may come later. */
+export const OOM_LOOKS = 5;
+export const OOM_LOOK_PAUSE_MS = 40;
+/** Passes over the processes of a command that is being killed before the whole sandbox is killed instead. */
+export const KILL_ROUNDS_MAX = 50;
+/** One pass may take this long in all: a full process table makes the kernel slow. */
+export const KILL_TIMEOUT_MS = 15_000;
+
+/** A connection to a runner's socket must show the secret within this: a hostile container may open many. */
+export const RUNNER_HELLO_TIMEOUT_MS = 5_000;
+/** Connections to one runner's socket that have not shown the secret yet. */
+export const RUNNER_UNKNOWN_CONNECTIONS_MAX = 64;
+/** How long a command waits for a minder: forking one takes a millisecond, a full process table takes longer. */
+export const RUNNER_WAIT_MS = 10_000;
+
+/** Live sessions in all: each holds counters, a sandbox and maybe running commands. */
+export const SESSIONS_MAX = 1_024;
+/** A session that nothing used for this long gives its worktree up to another user. */
+export const SESSION_IDLE_MAX_MS = 12 * 60 * 60_000;
+/** Answered questions that can still be looked at. */
+export const APPROVALS_KEPT_MAX = 500;
+/** An approval whose command is not waiting any more can be taken up by sending it again within this. */
+export const APPROVAL_UNUSED_MAX_MS = 10 * 60_000;
+/** Times one command is asked again because what was shown had changed; then it is refused. */
+export const APPROVAL_REASKS_MAX = 3;
+/** Standard input shown to an approver, bytes: enough to read a script, little enough for an inbox. */
+export const APPROVAL_STDIN_BYTES_SHOWN = 16_384;
+/** Saved rules of one project, so that judging stays fast and a person can still read them. */
+export const SAVED_RULES_MAX = 1_000;
+/** Names of local programs (node_modules/.bin) that are looked at for one command. */
+export const LOCAL_BINS_MAX = 10_000;
+/** A git pointer, HEAD or commondir file is a line; anything longer is not one. */
+export const GIT_POINTER_BYTES_MAX = 4_096;
+/** Largest script or program hashed whole for an approval; beyond it size and times stand for the content. */
+export const BOUND_CONTENT_BYTES_MAX = 64 * 1024 * 1024;
+/** Rounds of looking up real paths for one command: a link may lead to names that were not looked up yet. */
+export const FACT_ROUNDS_MAX = 4;
+/** Output of one command held for a slow reader, bytes; then the command waits. */
+export const EXEC_BUFFER_BYTES_MAX = 1024 * 1024;
+/** After KILL, how long until a command whose end cannot be seen is recorded as lost. */
+export const EXEC_LOST_AFTER_MS = 10_000;
+/** Changes held for one slow watcher of approvals before it is cut off. */
+export const WATCH_BACKLOG_MAX = 4_096;

@@ -1,0 +1,46 @@
+/** Which users and groups could open admin.sock, from the machine's account files. */
+import { readFileSync } from "node:fs";
+import type { AdminWall } from "./identity.ts";
+
+export interface AccountFiles {
+  readonly passwd: string;
+  readonly group: string;
+}
+
+export function readAccounts(): AccountFiles {
+  return {
+    passwd: readFileSync("/etc/passwd", "utf8"),
+    group: readFileSync("/etc/group", "utf8"),
+  };
+}
+
+/**
+ * The wall for an admin group given by name; null: root and the daemon's user alone. A user who is listed as a member
+ * counts even while the calling process is not in the group, since `sg` would put it there.
+ */
+export function adminWall(
+  config: { readonly adminGroup: string | null; readonly agentsShareApproverUid: boolean },
+  daemonUid: number,
+  accounts: AccountFiles,
+): AdminWall {
+  const uids = new Set([0, daemonUid]);
+  const gids = new Set([0]);
+  const users = records(accounts.passwd);
+  for (const [name, , gidText, members = ""] of records(accounts.group)) {
+    if (name !== config.adminGroup) continue;
+    const gid = Number(gidText);
+    gids.add(gid);
+    const names = new Set(members.split(","));
+    for (const [user = "", , uid, primary] of users) {
+      if (names.has(user) || Number(primary) === gid) uids.add(Number(uid));
+    }
+  }
+  return { uids, gids, agentsShareApproverUid: config.agentsShareApproverUid };
+}
+
+function records(text: string): string[][] {
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => line.split(":"));
+}

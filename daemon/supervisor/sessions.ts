@@ -1,0 +1,128 @@
+/** The live sessions: one per sandbox, opened and found by who calls, ended when nothing uses them. */
+import { RecintoError } from "../errors.ts";
+import { SESSION_IDLE_MAX_MS, SESSIONS_MAX } from "../limits.ts";
+import type { Caller } from "./types.ts";
+
+export interface Session {
+  readonly id: string;
+  readonly project: string;
+  /** Absolute, without a link on the way. */
+  readonly worktree: string;
+  readonly uid: number;
+  readonly gid: number;
+  readonly openedAt: number;
+  lastUsedAt: number;
+  /** Commands running and questions open: while there are any it is not idle. */
+  inFlight: number;
+  /** Aborted when the session is closed. */
+  readonly closed: AbortController;
+}
+
+export interface SessionsOptions {
+  readonly now: () => number;
+  readonly newId: () => string;
+}
+
+export class Sessions {
+  readonly #options: SessionsOptions;
+  readonly #live = new Map<string, Session>();
+  /** Every user that ever had a session, by project: none of them approves, also after closing it. */
+  readonly #agentUids = new Map<string, Set<number>>();
+
+  constructor(options: SessionsOptions) {
+    this.#options = options;
+  }
+
+  /** The caller's live session on this worktree, if it has one. Throws `session-busy` when another user has one. */
+  existing(caller: Caller, project: string, worktree: string): Session | null {
+    const live = this.#on(project, worktree);
+    if (live === undefined) return null;
+    if (live.uid === caller.uid) return live;
+    throw new RecintoError(
+      "session-busy",
+      `uid ${live.uid} has a live session on ${worktree} since ${new Date(live.openedAt).toISOString()}`,
+    );
+  }
+
+  /** A new session, not yet live: `add` makes it so once it is recorded. */
+  create(caller: Caller, project: string, worktree: string): Session {
+    if (this.#live.size >= SESSIONS_MAX) {
+      throw new RecintoError("busy", `${SESSIONS_MAX} sessions are open`, {
+        hint: "close one that is not used any more",
+      });
+    }
+    const now = this.#options.now();
+    return {
+      id: this.#options.newId(),
+      project,
+      worktree,
+      uid: caller.uid,
+      gid: caller.gid,
+      openedAt: now,
+      lastUsedAt: now,
+      inFlight: 0,
+      closed: new AbortController(),
+    };
+  }
+
+  add(session: Session): void {
+    this.#live.set(session.id, session);
+    const uids = this.#agentUids.get(session.project) ?? new Set();
+    this.#agentUids.set(session.project, uids.add(session.uid));
+  }
+
+  /**
+   * The session, for its owner (agent over its project's socket) or an admin who looks. Throws `unknown-session` for
+   * anything else, so that an id tells nobody that it exists.
+   */
+  visible(caller: Caller, id: string): Session {
+    const session = this.#live.get(id);
+    if (session !== undefined && (caller.socket.kind === "admin" || owns(caller, session))) {
+      return session;
+    }
+    throw new RecintoError("unknown-session", `no session ${JSON.stringify(id)} of yours`);
+  }
+
+  /** The session, for its owner alone: an admin answers and looks, but does not act as the agent. */
+  owned(caller: Caller, id: string): Session {
+    const session = this.visible(caller, id);
+    if (owns(caller, session)) return session;
+    throw new RecintoError("not-permitted", `session ${id} belongs to uid ${session.uid}`, {
+      hint: "open a session of your own",
+    });
+  }
+
+  visibleTo(caller: Caller): readonly Session[] {
+    return this.all().filter((session) => caller.socket.kind === "admin" || owns(caller, session));
+  }
+
+  all(): readonly Session[] {
+    return [...this.#live.values()];
+  }
+
+  /** Sessions that nothing used for SESSION_IDLE_MAX_MS. */
+  idle(): readonly Session[] {
+    const since = this.#options.now() - SESSION_IDLE_MAX_MS;
+    return this.all().filter((session) => session.inFlight === 0 && session.lastUsedAt < since);
+  }
+
+  remove(session: Session): void {
+    this.#live.delete(session.id);
+    session.closed.abort();
+  }
+
+  agentUids(project: string): ReadonlySet<number> {
+    return this.#agentUids.get(project) ?? new Set();
+  }
+
+  #on(project: string, worktree: string): Session | undefined {
+    return this.all().find((live) => live.project === project && live.worktree === worktree);
+  }
+}
+
+function owns(caller: Caller, session: Session): boolean {
+  const { socket } = caller;
+  return (
+    session.uid === caller.uid && (socket.kind === "admin" || socket.project === session.project)
+  );
+}
