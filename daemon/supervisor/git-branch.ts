@@ -1,0 +1,55 @@
+/** Which branch a worktree is on, read from its files: git itself would run what the worktree's config says. */
+import { lstatSync, realpathSync } from "node:fs";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { GIT_POINTER_BYTES_MAX } from "../limits.ts";
+import { readSmallFile } from "./small-file.ts";
+
+/**
+ * The branch's name, null when HEAD is detached, undefined when it cannot be told. A worktree's `.git` file is the
+ * agent's to write, so a pointer counts only where the agent could not have made what it points to: outside the
+ * worktree, with git's own pointer back to this one.
+ */
+export function branchOf(worktree: string): string | null | undefined {
+  const dotGit = join(worktree, ".git");
+  const stat = lstatSync(dotGit, { throwIfNoEntry: false });
+  if (stat === undefined) return undefined;
+  if (stat.isDirectory()) return branchInHead(join(dotGit, "HEAD"));
+  const gitDir = linkedGitDir(worktree, dotGit);
+  return gitDir === null ? undefined : branchInHead(join(gitDir, "HEAD"));
+}
+
+function linkedGitDir(worktree: string, dotGit: string): string | null {
+  const pointer = pointed(dotGit, "gitdir: ");
+  if (pointer === null) return null;
+  try {
+    const gitDir = realpathSync(resolve(worktree, pointer));
+    if (isWithin(gitDir, realpathSync(worktree))) return null;
+    const back = pointed(join(gitDir, "gitdir"), "");
+    if (back === null) return null;
+    // The pointer back names the `.git` file; its folder must really be this worktree.
+    const owner = realpathSync(dirname(isAbsolute(back) ? back : resolve(gitDir, back)));
+    return owner === realpathSync(worktree) ? gitDir : null;
+  } catch {
+    return null;
+  }
+}
+
+function pointed(file: string, prefix: string): string | null {
+  const text = readSmallFile(file, GIT_POINTER_BYTES_MAX);
+  if (text === null || !text.startsWith(prefix)) return null;
+  const path = text.slice(prefix.length).replace(/\n$/, "");
+  return path === "" || path.includes("\n") || path.includes("\0") ? null : path;
+}
+
+function branchInHead(file: string): string | null | undefined {
+  const head = readSmallFile(file, GIT_POINTER_BYTES_MAX);
+  if (head === null) return undefined;
+  const branch = /^ref: refs\/heads\/([^\s\0]+)\n?$/.exec(head)?.[1];
+  if (branch !== undefined) return branch;
+  return /^[0-9a-f]{40}(?:[0-9a-f]{24})?\n?$/.test(head) ? null : undefined;
+}
+
+function isWithin(path: string, folder: string): boolean {
+  const below = relative(folder, path);
+  return below === "" || (below.split("/")[0] !== ".." && !isAbsolute(below));
+}
