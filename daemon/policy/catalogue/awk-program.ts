@@ -116,7 +116,10 @@ function beginsRegex(previous: Token | undefined, afterHeader: boolean): boolean
     }
     return false;
   }
-  if (previous.kind === "mark") return ![")", "]", "++", "--", "$"].includes(previous.text);
+  if (["++", "--", "$"].includes(previous.text)) {
+    refuse(`awk has a / after ${previous.text}, which can be read in two ways`);
+  }
+  if (previous.kind === "mark") return previous.text !== ")" && previous.text !== "]";
   return false;
 }
 

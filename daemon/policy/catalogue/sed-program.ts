@@ -14,6 +14,11 @@ const PLAIN = "=dDFgGhHnNpPxz";
 const NUMBERED = "lqQ";
 /** Commands with an optional word: a label, or the version that `v` asks for. */
 const LABELLED = "btTv";
+/**
+ * A bracket expression, in the shape that every sed closes at the same place; newer ones let the delimiter stand
+ * inside, older ones refuse it there as an unclosed bracket.
+ */
+const BRACKET = /\[\^?\]?(?:[^\\\][\n]|\\(?!\[[:.=])[^\]\n]|\[(?![:.=])|\[:[a-z]+:\])*\]/y;
 /** `w` to one of these is only output. The name reaches to the end of the line, so it must be exactly this. */
 const OUTPUT_FILES = ["/dev/stdout", "/dev/stderr"];
 
@@ -69,7 +74,7 @@ class Script {
       this.take(/[ \t]*[\w.-]+/y, "sed label is not a plain word");
     } else if (LABELLED.includes(command)) this.skip(/[ \t]*[\w.-]*/y);
     else if (command === "s") this.substitution();
-    else if (command === "y") this.pair();
+    else if (command === "y") this.pair(false);
     else if ("aic".includes(command)) this.textBlock();
     else if ("wW".includes(command)) this.outputFile();
     else if ("rR".includes(command)) refuse(`sed \`${command}\` reads another file`);
@@ -102,7 +107,7 @@ class Script {
     const head = this.peek();
     if (head === "/" || head === "\\") {
       this.at++;
-      this.delimited(head === "/" ? "/" : this.delimiter());
+      this.delimited(head === "/" ? "/" : this.delimiter(), true);
       this.skip(/[ \tIM]*/y);
       return true;
     }
@@ -116,7 +121,7 @@ class Script {
   }
 
   private substitution(): void {
-    this.pair();
+    this.pair(true);
     this.skip(/[gpiImM0-9 \t]*/y);
     if (this.peek() === "e") refuse("sed `s///e` runs a program");
     if (this.peek() === "w") {
@@ -127,7 +132,8 @@ class Script {
 
   /** Text of a, i and c: to the first newline without a backslash. */
   private textBlock(): void {
-    this.skip(/[ \t]*(?:\\[ \t]*\n?)?/y);
+    this.skip(/[ \t]*(?:\\(?:\n|[ \t]*))?/y);
+    if (this.peek() === "\\") refuse("sed text begins with a backslash");
     this.take(/(?:[^\\\n]|\\[\s\S])+/y, "sed text is empty");
     if (this.peek() === "\\") refuse("sed text ends in a backslash");
   }
@@ -141,25 +147,28 @@ class Script {
   }
 
   /** Two texts between three delimiters: of `s` and of `y`. */
-  private pair(): void {
+  private pair(regex: boolean): void {
     const delimiter = this.delimiter();
-    this.delimited(delimiter);
-    this.delimited(delimiter);
+    this.delimited(delimiter, regex);
+    this.delimited(delimiter, false);
   }
 
-  /** The rest of a regular expression, replacement or `y` list. Brackets do not protect the delimiter in sed. */
-  private delimited(delimiter: string): void {
+  /** The rest of a regular expression, of a replacement or of a list of `y`. */
+  private delimited(delimiter: string, regex: boolean): void {
     for (;;) {
+      if (regex && this.peek() === "[") this.take(BRACKET, "sed bracket can be read in two ways");
       const char = this.next();
       if (char === delimiter) return;
       if (char === "\n") refuse("sed expression has a line break");
       if (char === "\\") this.next();
+      else if (char === "[" && regex) this.at--;
     }
   }
 
   private delimiter(): string {
     const delimiter = this.next();
-    if (!/[!-/:-@[\]^_`{-~]/.test(delimiter)) refuse("sed delimiter is not punctuation");
+    if (!/[-!"#%&',/:;=@_`|~+<>]/.test(delimiter))
+      refuse("sed delimiter is not common punctuation");
     return delimiter;
   }
 
