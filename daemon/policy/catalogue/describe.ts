@@ -6,7 +6,7 @@ import type { DescribeContext, Description } from "./description.ts";
 import { type Draft, newDraft, reads, runs, use, writes } from "./draft.ts";
 import { applyForm } from "./form.ts";
 import { catalogue } from "./registry.ts";
-import { type Form, textOf } from "./spec.ts";
+import { type Form, type HookContext, textOf } from "./spec.ts";
 
 /**
  * Describes a segment. Never throws and never allows: an unknown verb is `known: false`, a form that is not
@@ -17,14 +17,14 @@ export function describe(context: DescribeContext): Description {
   const draft = newDraft("");
   for (const redirect of segment.redirects) describeRedirect(redirect, draft);
   for (const assignment of segment.env) describeAssignment(assignment, draft);
-  if (segment.words.length > 0) describeWords(segment.words, draft, context);
+  if (segment.words.length > 0) describeWords(segment.words, draft, { ...context, catalogue });
   return draft;
 }
 
 /** Folders of the image whose programs are the catalogue's own; every other path names some program of its own. */
 const SYSTEM_VERB = /^\/(?:usr\/)?bin\/([^/]+)$/;
 
-function describeWords(words: readonly Word[], draft: Draft, context: DescribeContext): void {
+function describeWords(words: readonly Word[], draft: Draft, context: HookContext): void {
   const variants = alternatives(words);
   if (variants === null) {
     draft.known = false;
@@ -55,12 +55,7 @@ function unknownVerb(draft: Draft, why: string): void {
 }
 
 /** Applies a form to the words after its verb; a form that names nothing it touches is a plain read. */
-function applyVerb(
-  form: Form,
-  words: readonly Word[],
-  draft: Draft,
-  context: DescribeContext,
-): void {
+function applyVerb(form: Form, words: readonly Word[], draft: Draft, context: HookContext): void {
   const before = draft.uses.length;
   applyForm(form, words, draft, context);
   if (draft.uses.length === before) use(draft, form.class ?? "read", "verb");

@@ -1,12 +1,12 @@
 /** Applies a declared form to the words that follow its verb. */
 
 import type { Word } from "../shell/segment.ts";
-import type { DescribeContext } from "./description.ts";
 import { type Draft, reads, runs, under, use, writes } from "./draft.ts";
 import { parseOptions } from "./options.ts";
 import {
   type Form,
   given,
+  type HookContext,
   type OperandRoles,
   optionTable,
   type ParsedForm,
@@ -91,7 +91,7 @@ export function applyForm(
   form: Form,
   words: readonly Word[],
   draft: Draft,
-  context: DescribeContext,
+  context: HookContext,
   at: Word | null = null,
 ): void {
   const help = form.help ?? "--help --version";
@@ -142,7 +142,7 @@ export function applyForm(
   const pathless = !list.some((role) => role !== "data" && role !== "none");
   const here = folder === null ? { cwd: true } : { path: folder };
   const deep = tree || form.bare === "tree" ? { tree: true } : {};
-  if (form.bare !== undefined && pathless)
+  if (form.bare !== undefined && pathless && (form.bare !== "recursive" || tree))
     use(draft, "read", "working directory", { ...here, ...deep, ...(follows ? { follows } : {}) });
   const actionClass = form.class ?? "read";
   if (form.inCwd !== undefined) {
@@ -159,7 +159,7 @@ function applySub(
   form: Form,
   operands: readonly Word[],
   draft: Draft,
-  context: DescribeContext,
+  context: HookContext,
   folder: Word | null,
 ): void {
   const [word, ...rest] = operands;

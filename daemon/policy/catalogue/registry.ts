@@ -2,10 +2,11 @@
 
 import type { ActionClass } from "../types.ts";
 import { reading } from "./reading.ts";
+import { searching } from "./searching.ts";
 import { type Form, optionTable, type VerbSpec } from "./spec.ts";
 
 /** One array a family; a new family file is named here and nowhere else. */
-const families: readonly (readonly VerbSpec[])[] = [reading];
+const families: readonly (readonly VerbSpec[])[] = [reading, searching];
 
 /** Verbs by each of their names. Throws when two families claim one name. */
 export function buildCatalogue(

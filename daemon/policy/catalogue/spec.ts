@@ -50,8 +50,8 @@ export interface Form {
   readonly noOptions?: boolean;
 
   readonly operands?: Role | OperandRoles;
-  /** What it touches when it has no operand: the working directory, or everything below it. */
-  readonly bare?: "cwd" | "tree";
+  /** What it touches when it has no operand: the working directory, or all below it (`recursive`: only with such an option). */
+  readonly bare?: "cwd" | "tree" | "recursive";
   /** Options that turn `read` operands (and `bare`) into trees. */
   readonly recursive?: string;
   /** Options that make it follow links: what it reads may then lie outside the folder it was given. */
@@ -77,9 +77,14 @@ export interface Form {
   readonly noSub?: Form;
 
   /** Code for what lists cannot say; called after the lists were applied. */
-  readonly refine?: (parsed: ParsedForm, draft: Draft, context: DescribeContext) => void;
+  readonly refine?: (parsed: ParsedForm, draft: Draft, context: HookContext) => void;
   /** Judges the words after the verb alone; the lists are not applied. */
-  readonly custom?: (words: readonly Word[], draft: Draft, context: DescribeContext) => void;
+  readonly custom?: (words: readonly Word[], draft: Draft, context: HookContext) => void;
+}
+
+/** What hooks see besides the words: the segment, its neighbours, and every verb for commands inside arguments. */
+export interface HookContext extends DescribeContext {
+  readonly catalogue: ReadonlyMap<string, VerbSpec>;
 }
 
 export interface VerbSpec extends Form {
@@ -88,6 +93,12 @@ export interface VerbSpec extends Form {
   readonly note?: string;
   /** Forms that only read: each passes by itself and is run for real by a test. Write-class verbs give their forms. */
   readonly examples: readonly string[];
+}
+
+/** The form of a verb that any arguments leave a read; null for every other name. */
+export function readOnlyVerb(context: HookContext, name: string): VerbSpec | null {
+  const spec = context.catalogue.get(name);
+  return spec?.anyArgs === true && (spec.class ?? "read") === "read" ? spec : null;
 }
 
 export interface ParsedOption {

@@ -1,0 +1,63 @@
+/** Verbs that print files: what each form reads, and which options lift. */
+
+import { expect, test } from "vitest";
+import { told } from "./told.ts";
+
+test.each<[string, string[]]>([
+  ["cat README.md", ["read README.md"]],
+  ["/bin/cat README.md", ["read README.md"]],
+  ["/usr/bin/cat -n README.md", ["read README.md"]],
+  ["./cat README.md", ["run ./cat code"]],
+  ["/tmp/cat README.md", ["run /tmp/cat code"]],
+  ["/usr/bin/../../tmp/cat x", ["run /usr/bin/../../tmp/cat code"]],
+  ["cat - a -- -b", ["read a", "read -b"]],
+  ["cat --show-e a", ["read a"]],
+  ["cat --show a", ["read a"]],
+  ["cat --nope a", ["read a", "lift unknown option --nope of cat"]],
+  ["cat -Q a", ["read a", "lift unknown option -Q of cat"]],
+  ["cat *", ["read *"]],
+  ["cat <?>", ["read ?"]],
+  ["cat --help", ["read"]],
+  ["cat /dev/stdin", ["read"]],
+  ["ls", ["read cwd"]],
+  ["ls -laR src", ["read src tree"]],
+  ["ls -RL", ["read cwd tree follows"]],
+  ["ls --color=always docs .github", ["read docs", "read .github"]],
+  ["ls -I '*.o' src", ["read src"]],
+  ["head -50 a", ["read a"]],
+  ["head -n5 -- ../b", ["read ../b"]],
+  ["head --lines 5 a", ["read a"]],
+  ["head --li=5 a", ["read a"]],
+  ["tail -n +5 a", ["read a"]],
+  ["tail -f log", ["read log", "lift -f of tail never ends"]],
+  ["tail -fn5 log", ["read log", "lift -f of tail never ends"]],
+  ["tail -5f log", ["read log", "lift -f of tail never ends"]],
+  ["tail --follow=name log", ["read log", "lift --follow of tail never ends"]],
+  ["tail --fol log", ["read log", "lift --follow of tail never ends"]],
+  ["less README.md", ["read README.md"]],
+  ["less +/word README.md", ["read +/word", "read README.md"]],
+  ["less '+!./x' a", ["read +!./x", "read a", "lift start-up command '+!./x' of less"]],
+  ["less -oout a", ["write out", "read a"]],
+  ["less -k keys a", ["read a", "lift -k of less reads a key file, which may name programs"]],
+  ["wc -l a b", ["read a", "read b"]],
+  ["wc --files0-from=x", ["read", "lift --files0-from of wc reads the files that a file names"]],
+  ["du -sh src", ["read src tree"]],
+  ["du", ["read cwd tree"]],
+  ["du -L", ["read cwd tree follows"]],
+  [
+    "du --files0-from=/etc/passwd",
+    ["read cwd tree", "lift --files0-from of du reads the files that a file names"],
+  ],
+  ["tree -L 2 -I node_modules", ["read cwd tree"]],
+  ["tree -o out src", ["write out", "read src tree"]],
+  ["tree -l", ["read cwd tree follows"]],
+  [
+    "tree -R -o x -H .",
+    ["write x", "read cwd tree", "lift -R of tree writes a file in each folder"],
+  ],
+  ["file -C -m x", ["read x", "lift -C of file writes a compiled magic file"]],
+  ["sha256sum -c SUMS", ["read SUMS", "lift -c of sha256sum reads the files that a file names"]],
+  ["basename <?>", ["read"]],
+])("%s", (line, want) => {
+  expect(told(line)).toEqual(want);
+});
