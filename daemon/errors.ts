@@ -19,6 +19,18 @@ export const ERROR_KINDS = {
   "bad-json": { status: 400, exit: 65, hint: "send one JSON object, UTF-8, as the request body" },
   "bad-utf8": { status: 400, exit: 65, hint: "send text as UTF-8 without NUL bytes" },
   "body-too-large": { status: 413, exit: 65, hint: "send large input as a file in the worktree" },
+  "bad-http": {
+    status: 400,
+    exit: 65,
+    hint: "speak HTTP/1.1 over this socket, as docs/openapi.json says",
+  },
+  "bad-usage": { status: 400, exit: 64, hint: "recinto help COMMAND shows how it is called" },
+  "head-too-large": { status: 431, exit: 65, hint: "send fewer and shorter headers" },
+  "request-timeout": {
+    status: 408,
+    exit: 75,
+    hint: "send the whole request at once; stdin that comes later goes as NDJSON",
+  },
   "not-found": { status: 404, exit: 66, hint: "list what there is and name one of those" },
   "method-not-allowed": {
     status: 405,
@@ -86,6 +98,16 @@ export const ERROR_KINDS = {
     status: 502,
     exit: 69,
     hint: "see the daemon's log for the engine's own words",
+  },
+  "exec-failed": {
+    status: 422,
+    exit: 126,
+    hint: "check that program and folder exist in the sandbox",
+  },
+  "kernel-unfit": {
+    status: 500,
+    exit: 69,
+    hint: "recintod needs Linux 5.6 or later, and a seccomp profile that lets openat2 pass",
   },
   "image-missing": { status: 409, exit: 69, hint: "build it with: recinto image build NAME" },
   "image-build-failed": { status: 500, exit: 70, hint: "see the build output above" },

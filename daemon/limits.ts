@@ -128,3 +128,7 @@ export const EXEC_BUFFER_BYTES_MAX = 1024 * 1024;
 export const EXEC_LOST_AFTER_MS = 10_000;
 /** Changes held for one slow watcher of approvals before it is cut off. */
 export const WATCH_BACKLOG_MAX = 4_096;
+/** Paths of one command whose links are followed: as many as its segments can name, many times over. */
+export const REAL_PATHS_MAX = 8_192;
+/** Largest file whose content an approval is bound to by hash; above it inode and change time stand in. */
+export const HASH_FILE_BYTES_MAX = 256 * 1024 * 1024;

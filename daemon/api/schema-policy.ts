@@ -81,6 +81,13 @@ const SegmentVerdictSchema = z
   .strictObject({
     text: z.string(),
     argv: z.array(z.string()).exactOptional(),
+    form: z
+      .string()
+      .meta({ description: "What it does, whatever its spelling: `git push`; empty: no verb." }),
+    hosts: z
+      .array(z.string())
+      .exactOptional()
+      .meta({ description: "Hosts named literally, for network uses." }),
     cwds: z.array(z.string()),
     verdict: DecisionSchema,
     rung: RungSchema,

@@ -53,7 +53,7 @@ export const CheckRequestSchema = z
   .strictObject({ command: text(COMMAND_CHARS_MAX).min(1), cwd: PathSchema.exactOptional() })
   .meta({ id: "CheckRequest" });
 
-const AuthoritySchema = z
+export const AuthoritySchema = z
   .strictObject({
     id: z.string(),
     session: z.string(),
@@ -81,6 +81,12 @@ const ApprovedEvent = z.strictObject({
   type: z.literal("approved"),
   approval: z.string(),
   authority: AuthoritySchema,
+});
+const NoteEvent = z.strictObject({
+  type: z.literal("note"),
+  code: z.enum(["not_mounted"]),
+  paths: z.array(z.string()),
+  reason: z.string(),
 });
 const StartedEvent = z.strictObject({
   type: z.literal("started"),
@@ -112,10 +118,9 @@ const RefusedEvent = z.strictObject({
   instead: z.string().exactOptional(),
   approval: z.string().exactOptional(),
 });
-const StdoutText = z.strictObject({ type: z.literal("stdout"), ...asText });
-const StdoutBase64 = z.strictObject({ type: z.literal("stdout"), ...asBase64 });
-const StderrText = z.strictObject({ type: z.literal("stderr"), ...asText });
-const StderrBase64 = z.strictObject({ type: z.literal("stderr"), ...asBase64 });
+const OutputType = z.enum(["stdout", "stderr"]);
+const OutputText = z.strictObject({ type: OutputType, ...asText });
+const OutputBase64 = z.strictObject({ type: OutputType, ...asBase64 });
 
 export const ErrorSchema = z
   .strictObject({
@@ -135,11 +140,10 @@ export const RunEventSchema = z
     DecisionEvent,
     PendingEvent,
     ApprovedEvent,
+    NoteEvent,
     StartedEvent,
-    StdoutText,
-    StdoutBase64,
-    StderrText,
-    StderrBase64,
+    OutputText,
+    OutputBase64,
     TruncatedEvent,
     ExitEvent,
     RefusedEvent,

@@ -4,7 +4,7 @@ import type * as interfaces from "../supervisor/supervisor-interface.ts";
 import type * as supervisor from "../supervisor/types.ts";
 import type { SameType } from "./same-type.ts";
 import { VerdictSchema } from "./schema-policy.ts";
-import { ErrorSchema } from "./schema-run.ts";
+import { AuthoritySchema, ErrorSchema } from "./schema-run.ts";
 import { PathSchema, TimeSchema, text, UidSchema } from "./schema-text.ts";
 
 /** The body of every answer that is not a success. */
@@ -80,6 +80,19 @@ export const ApprovalSchema = z
     answeredBy: UidSchema.exactOptional(),
     answeredAt: TimeSchema.exactOptional(),
     reason: z.string().exactOptional(),
+    stdin: z
+      .string()
+      .exactOptional()
+      .meta({ description: "Beginning of the standard input, or what it is when it is not text." }),
+    changed: z
+      .array(z.string())
+      .exactOptional()
+      .meta({ description: "It asks again: what is no longer as it was when approved." }),
+    authority: AuthoritySchema.exactOptional(),
+    agentCouldApprove: z
+      .boolean()
+      .exactOptional()
+      .meta({ description: "The agent's user could answer this itself." }),
   })
   .meta({ id: "Approval" });
 

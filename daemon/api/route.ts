@@ -1,0 +1,144 @@
+/** What a route is: where it is, on which sockets, what it takes and gives, and how it is answered. */
+import type { Logger } from "pino";
+import { z } from "zod";
+import type { ErrorCode } from "../errors.ts";
+import type { Profile } from "../settings/types.ts";
+import type { Supervisor } from "../supervisor/supervisor-interface.ts";
+import type { Caller } from "../supervisor/types.ts";
+import { IdSchema } from "./schema-text.ts";
+
+/** All that the routes stand on. */
+export interface Backend {
+  readonly supervisor: Supervisor;
+  readonly profiles: {
+    list(): readonly Profile[];
+    /** Throws `not-found`. */
+    show(name: string): Profile;
+  };
+  readonly version: string;
+}
+
+export type SocketKind = Caller["socket"]["kind"];
+export type Method = "DELETE" | "GET" | "POST";
+
+/** One request after every check; what a handler may see of it. */
+export interface RouteRequest<Params, Query, Body> {
+  readonly caller: Caller;
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+  /** Lines of an NDJSON body after the first; empty for any other body. */
+  readonly rest: AsyncGenerator<unknown, void>;
+  /** Aborts when the client is gone or the daemon closes the connection. */
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+}
+
+export interface Route {
+  readonly method: Method;
+  /** `/v1/sessions/{session}`: a name in braces is one path component. */
+  readonly path: string;
+  readonly sockets: readonly SocketKind[];
+  readonly summary: string;
+  readonly params: z.ZodObject;
+  readonly query: z.ZodObject;
+  readonly body: z.ZodType | null;
+  /** The body may also be NDJSON, whose first line is `body`. */
+  readonly bodyGoesOn: boolean;
+  /** The shape of the answer: of all of it, or of each line. null: 204 without a body. */
+  readonly answer: z.ZodType | null;
+  readonly lines: boolean;
+  /** Errors worth telling in the OpenAPI file, besides those of every route. */
+  readonly errors: readonly ErrorCode[];
+  /** A value (JSON), null (204) or, with `lines`, what is to be sent line by line. */
+  readonly handle: (
+    backend: Backend,
+    request: RouteRequest<never, never, never>,
+  ) => unknown | Promise<unknown> | AsyncIterable<unknown>;
+}
+
+type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParamNames<Rest>
+  : never;
+
+type Frozen<T> = T extends readonly (infer Item)[]
+  ? readonly Frozen<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: Frozen<T[Key]> }
+    : T;
+
+interface RouteParts<Path extends string, Query extends z.ZodObject, Body extends z.ZodType> {
+  readonly method: Method;
+  readonly path: Path;
+  readonly sockets: readonly SocketKind[];
+  readonly summary: string;
+  readonly query?: Query;
+  readonly body?: Body;
+  readonly errors?: readonly ErrorCode[];
+}
+
+type Handled<Path extends string, Query extends z.ZodObject, Body extends z.ZodType> = RouteRequest<
+  Readonly<Record<ParamNames<Path>, string>>,
+  z.output<Query>,
+  z.output<Body>
+>;
+
+const NO_QUERY = z.strictObject({});
+
+/** A route that answers with one JSON value, or with nothing (204) when `answer` is null. */
+export function jsonRoute<
+  const Path extends string,
+  Answer extends z.ZodType | null,
+  Query extends z.ZodObject = typeof NO_QUERY,
+  Body extends z.ZodType = z.ZodUndefined,
+>(
+  parts: RouteParts<Path, Query, Body> & {
+    readonly answer: Answer;
+    readonly handle: (
+      backend: Backend,
+      request: Handled<Path, Query, Body>,
+    ) => Given<Answer> | Promise<Given<Answer>>;
+  },
+): Route {
+  return { ...common(parts), bodyGoesOn: false, lines: false, ...parts, ...filled(parts) };
+}
+
+type Given<Answer extends z.ZodType | null> = Answer extends z.ZodType
+  ? Frozen<z.output<Answer>>
+  : null;
+
+/** A route that answers with one JSON object a line until it ends or the client leaves. */
+export function linesRoute<
+  const Path extends string,
+  Line extends z.ZodType,
+  Query extends z.ZodObject = typeof NO_QUERY,
+  Body extends z.ZodType = z.ZodUndefined,
+>(
+  parts: RouteParts<Path, Query, Body> & {
+    readonly answer: Line;
+    readonly bodyGoesOn?: boolean;
+    readonly handle: (
+      backend: Backend,
+      request: Handled<Path, Query, Body>,
+    ) => AsyncIterable<Frozen<z.output<Line>>>;
+  },
+): Route {
+  return { ...common(parts), bodyGoesOn: false, lines: true, ...parts, ...filled(parts) };
+}
+
+function common(parts: { readonly path: string }): Pick<Route, "params"> {
+  const names = [...parts.path.matchAll(/\{(\w+)\}/g)].map((found) => found[1] as string);
+  return { params: z.strictObject(Object.fromEntries(names.map((name) => [name, IdSchema]))) };
+}
+
+function filled(parts: {
+  readonly query?: z.ZodObject;
+  readonly body?: z.ZodType;
+  readonly errors?: readonly ErrorCode[];
+}): Pick<Route, "query" | "body" | "errors"> {
+  return {
+    query: parts.query ?? NO_QUERY,
+    body: parts.body ?? null,
+    errors: parts.errors ?? [],
+  };
+}

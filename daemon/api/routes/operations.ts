@@ -1,0 +1,116 @@
+/** Routes for running the service: journal, hazards, sandboxes, denial counters, health, version. */
+import { z } from "zod";
+import type { EntryQuery } from "../../journal/types.ts";
+import { EVENTS_PAGE_MAX } from "../../limits.ts";
+import { jsonRoute, linesRoute } from "../route.ts";
+import { VersionSchema } from "../schema.ts";
+import {
+  DenialKeySchema,
+  HealthSchema,
+  JournalEntrySchema,
+  JournalEventSchema,
+  ProjectIdSchema,
+  SandboxSchema,
+  VerifyResultSchema,
+  WorktreeHazardsSchema,
+} from "../schema-admin.ts";
+import { CountTextSchema } from "../schema-text.ts";
+
+const EventsQuery = z.strictObject({
+  after: CountTextSchema.exactOptional().meta({ description: "Entries with a higher seq." }),
+  since: CountTextSchema.exactOptional().meta({ description: "Unix milliseconds." }),
+  project: ProjectIdSchema.exactOptional(),
+  event: JournalEventSchema.exactOptional(),
+  limit: CountTextSchema.pipe(z.int().min(1).max(EVENTS_PAGE_MAX)).exactOptional(),
+});
+
+export const resetDenials = jsonRoute({
+  method: "POST",
+  path: "/v1/denials/reset",
+  sockets: ["admin"],
+  summary: "Resets denial counters of a project, one of its worktrees, or one user there.",
+  body: DenialKeySchema,
+  answer: z.strictObject({ reset: z.int() }),
+  errors: ["unknown-project"],
+  handle: ({ supervisor }, { caller, body }) => ({ reset: supervisor.resetDenials(caller, body) }),
+});
+
+export const readEvents = jsonRoute({
+  method: "GET",
+  path: "/v1/events",
+  sockets: ["admin"],
+  summary: `Entries of the journal, oldest first, at most ${EVENTS_PAGE_MAX} at once.`,
+  query: EventsQuery,
+  answer: z.array(JournalEntrySchema),
+  handle: ({ supervisor }, { caller, query }) =>
+    supervisor.events(caller, { limit: EVENTS_PAGE_MAX, ...entryQuery(query) }),
+});
+
+export const listHazards = jsonRoute({
+  method: "GET",
+  path: "/v1/hazards",
+  sockets: ["admin"],
+  summary: "What in the worktrees could hurt the host, and how well each is watched.",
+  query: z.strictObject({ project: ProjectIdSchema.exactOptional() }),
+  answer: z.array(WorktreeHazardsSchema),
+  errors: ["unknown-project"],
+  handle: ({ supervisor }, { caller, query }) => supervisor.hazards(caller, query.project),
+});
+
+export const health = jsonRoute({
+  method: "GET",
+  path: "/v1/health",
+  sockets: ["admin"],
+  summary: "Whether engine and journal work, and how much is going on.",
+  answer: HealthSchema,
+  handle: ({ supervisor }) => supervisor.health(),
+});
+
+export const verifyJournal = jsonRoute({
+  method: "GET",
+  path: "/v1/journal/verify",
+  sockets: ["admin"],
+  summary: "Recomputes the whole hash chain.",
+  answer: VerifyResultSchema,
+  handle: ({ supervisor }, { caller }) => supervisor.verifyJournal(caller),
+});
+
+export const listSandboxes = jsonRoute({
+  method: "GET",
+  path: "/v1/sandboxes",
+  sockets: ["admin"],
+  summary: "The containers of all worktrees.",
+  answer: z.array(SandboxSchema),
+  errors: ["engine-unreachable"],
+  handle: ({ supervisor }, { caller }) => supervisor.sandboxes(caller),
+});
+
+export const version = jsonRoute({
+  method: "GET",
+  path: "/v1/version",
+  sockets: ["admin", "agent"],
+  summary: "Which daemon answers here.",
+  answer: VersionSchema,
+  handle: (backend) => ({ name: "recinto", version: backend.version, api: "v1" }) as const,
+});
+
+export const followEvents = linesRoute({
+  method: "GET",
+  path: "/v1/watch/events",
+  sockets: ["admin"],
+  summary: "Entries of the journal, then each new one.",
+  query: EventsQuery,
+  answer: JournalEntrySchema,
+  handle: ({ supervisor }, { caller, query, signal }) =>
+    supervisor.followEvents(caller, entryQuery(query), signal),
+});
+
+function entryQuery(query: z.output<typeof EventsQuery>): EntryQuery {
+  const { after, since, event, ...others } = query;
+  return {
+    ...others,
+    ...(after === undefined ? {} : { afterSeq: after }),
+    ...(since === undefined ? {} : { sinceMs: since }),
+    ...(event === undefined ? {} : { events: [event] }),
+  };
+}

@@ -1,0 +1,219 @@
+/** One HTTP server on one socket: checks every request, finds its route, answers, and survives whatever is sent to it. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { Logger } from "pino";
+import { type ErrorCode, RecintoError } from "../errors.ts";
+import {
+  CONNECTIONS_CHECK_MS,
+  CONNECTIONS_MAX,
+  KEEP_ALIVE_MS,
+  REQUEST_HEAD_BYTES_MAX,
+  REQUEST_TIMEOUT_MS,
+} from "../limits.ts";
+import type { Caller } from "../supervisor/types.ts";
+import { errorBody, sendError, sendJson, sendLines, sendNothing, sendRawError } from "./answer.ts";
+import { type BodyBudget, readJson, readLines } from "./body.ts";
+import { callerOf } from "./caller.ts";
+import type { Backend, Route, RouteRequest } from "./route.ts";
+import { echo, findRoute, parsePart, queryOf } from "./router.ts";
+
+export interface ServerParts {
+  readonly routes: readonly Route[];
+  readonly socket: Caller["socket"];
+  readonly backend: Backend;
+  readonly bodies: BodyBudget;
+  readonly log: Logger;
+  readonly requestId: () => string;
+}
+
+export interface ApiServer {
+  readonly http: Server;
+  /** Stops listening and lets running answers end; what still streams after `graceMs` is cut. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** Names by which a client may call a socket that has no host. */
+const HOSTS: readonly (string | undefined)[] = [undefined, "", "localhost", "recinto"];
+
+export function createApiServer(parts: ServerParts): ApiServer {
+  const callers = new WeakMap<Duplex, Caller>();
+  const http = createServer({
+    maxHeaderSize: REQUEST_HEAD_BYTES_MAX,
+    headersTimeout: REQUEST_TIMEOUT_MS,
+    // A request may go on as long as its command reads stdin; body.ts limits the others.
+    requestTimeout: 0,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
+    requireHostHeader: false,
+  });
+  http.maxConnections = CONNECTIONS_MAX;
+
+  http.on("connection", (connection: Socket) => {
+    const caller = callerOf(connection, parts.socket);
+    if (caller === null) {
+      parts.log.warn("a connection without peer credentials was refused");
+      connection.destroy();
+    } else callers.set(connection, caller);
+  });
+  http.on("request", (request, response) => {
+    const caller = callers.get(request.socket);
+    if (caller !== undefined) void serve(parts, caller, request, response);
+  });
+  http.on("clientError", (error: NodeJS.ErrnoException, connection) => {
+    if (connection.writable && error.code !== "ECONNRESET") {
+      sendRawError(connection, protocolError(error), parts.requestId());
+    } else connection.destroy();
+  });
+  http.on("connect", (_request, connection: Duplex) => {
+    const error = new RecintoError("method-not-allowed", "CONNECT is not served here");
+    sendRawError(connection, error, parts.requestId());
+  });
+  http.on("drop", () => parts.log.warn({ limit: CONNECTIONS_MAX }, "too many connections"));
+
+  return { http, close: (graceMs) => close(http, graceMs) };
+}
+
+async function serve(
+  parts: ServerParts,
+  caller: Caller,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const requestId = parts.requestId();
+  const begun = performance.now();
+  const log = parts.log.child({ requestId, uid: caller.uid, pid: caller.pid });
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  // Without a listener a reset connection would be an uncaught error; `close` is what is acted upon.
+  response.on("error", (error) => log.debug({ err: error }, "the client is gone"));
+  response.setHeader("x-request-id", requestId);
+  const failed = (error: unknown) => toRecintoError(error, log);
+  try {
+    await answer(parts, caller, request, response, log, gone.signal, (error) =>
+      Object.assign({ type: "error" }, errorBody(failed(error), requestId)),
+    );
+  } catch (error) {
+    const known = failed(error);
+    if (!response.headersSent) sendError(response, known, requestId);
+    else response.destroy();
+  }
+  log.debug(
+    {
+      method: request.method,
+      path: request.url?.split("?")[0],
+      status: response.statusCode,
+      ms: performance.now() - begun,
+    },
+    "request",
+  );
+}
+
+async function answer(
+  parts: ServerParts,
+  caller: Caller,
+  request: IncomingMessage,
+  response: ServerResponse,
+  log: Logger,
+  signal: AbortSignal,
+  failure: (error: unknown) => object,
+): Promise<void> {
+  refuseBrowsers(request);
+  const [path = "", search] = splitOnce(request.url ?? "", "?");
+  const { route, params } = findRoute(parts.routes, caller.socket.kind, request.method ?? "", path);
+  const checkedParams = parsePart(route.params, "path", params);
+  const query = parsePart(route.query, "query", queryOf(new URLSearchParams(search)));
+  const { body, rest } = await bodyOf(route, request, parts.bodies);
+  // The table holds routes of every shape; each was made by a function that ties its handler to its schemas.
+  const handled = route.handle(parts.backend, {
+    caller,
+    params: checkedParams as never,
+    query: query as never,
+    body: body as never,
+    rest,
+    signal,
+    log,
+  } satisfies RouteRequest<never, never, never>);
+  if (route.lines) {
+    await sendLines(response, handled as AsyncIterable<unknown>, signal, failure);
+  } else {
+    const value = await handled;
+    if (value === null) sendNothing(response);
+    else sendJson(response, value);
+  }
+}
+
+/** A browser can be made to send requests; it always says so in one of these headers (a rebound name shows in Host). */
+function refuseBrowsers(request: IncomingMessage): void {
+  for (const name of ["origin", "referer"] as const) {
+    const value = request.headers[name];
+    if (value !== undefined) {
+      throw new RecintoError("browser-refused", `the request has ${name}: ${echo(value)}`);
+    }
+  }
+  if (!HOSTS.includes(request.headers.host)) {
+    throw new RecintoError("browser-refused", `the request is for ${echo(request.headers.host)}`, {
+      hint: "send Host: localhost, or none",
+    });
+  }
+}
+
+async function bodyOf(
+  route: Route,
+  request: IncomingMessage,
+  bodies: BodyBudget,
+): Promise<{ body: unknown; rest: AsyncGenerator<unknown, void> }> {
+  const type = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
+  if (route.bodyGoesOn && type === "application/x-ndjson") {
+    const { first, rest } = await readLines(request);
+    return { body: parsePart(route.body as NonNullable<Route["body"]>, "body", first), rest };
+  }
+  const value = await readJson(request, bodies);
+  if (route.body === null) {
+    if (value === undefined) return { body: undefined, rest: nothing() };
+    throw new RecintoError("bad-request", "body: this request takes none");
+  }
+  // curl says form-urlencoded when told nothing; a page of a browser can send that without asking first.
+  if (value !== undefined && type !== "application/json") {
+    throw new RecintoError(
+      "bad-request",
+      `the content type is ${type === undefined ? "absent" : echo(type)}`,
+      { hint: "send Content-Type: application/json" },
+    );
+  }
+  return { body: parsePart(route.body, "body", value), rest: nothing() };
+}
+
+async function* nothing(): AsyncGenerator<never, void> {}
+
+function protocolError(error: NodeJS.ErrnoException): RecintoError {
+  const code: ErrorCode =
+    error.code === "HPE_HEADER_OVERFLOW"
+      ? "head-too-large"
+      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+        ? "request-timeout"
+        : "bad-http";
+  return new RecintoError(code, `the request is not HTTP/1.1: ${error.code ?? error.message}`);
+}
+
+/** What a client is told: our own errors as they are; anything else is a bug, and its details stay in the log. */
+function toRecintoError(error: unknown, log: Logger): RecintoError {
+  if (error instanceof RecintoError) {
+    if (error.status >= 500) log.error({ err: error }, error.message);
+    return error;
+  }
+  log.error({ err: error }, "unexpected error");
+  return new RecintoError("internal", "something went wrong inside recintod");
+}
+
+function splitOnce(text: string, mark: string): [string, string] {
+  const at = text.indexOf(mark);
+  return at === -1 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+async function close(http: Server, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => http.close(() => resolve()));
+  const cut = setTimeout(() => http.closeAllConnections(), graceMs);
+  await closed;
+  clearTimeout(cut);
+}
