@@ -105,3 +105,22 @@ export interface Engine {
   list(labels: Readonly<Record<string, string>>): Promise<readonly SandboxStatus[]>;
   exec(id: string, spec: ExecSpec): Promise<ExecProcess>;
 }
+
+/** Where images come from and go to; `Engine.image` looks one up. */
+export interface ImageStore {
+  image(ref: string): Promise<ImageInfo | null>;
+  /** A root file system as a tar; `changes` are lines such as `ENV A=b` or `LABEL a=b`. Throws `image-build-failed`. */
+  importImage(
+    tar: Readable,
+    target: { readonly repository: string; readonly tag: string },
+    changes: readonly string[],
+    onProgress: (line: string) => void,
+  ): Promise<void>;
+  /** A folder with a Dockerfile as a tar. Throws `image-build-failed`. */
+  buildImage(
+    context: Readable,
+    target: { readonly repository: string; readonly tag: string },
+    labels: Readonly<Record<string, string>>,
+    onProgress: (line: string) => void,
+  ): Promise<void>;
+}

@@ -1,0 +1,76 @@
+/** A sandbox in the words of the Docker Engine API: pure, and compared with golden files. */
+import { CLEARED_ENV } from "../command.ts";
+import type { SandboxSpec, SandboxTmpfs } from "../engine.ts";
+
+/** Body of `POST /containers/create`. Everything that confines is spelled out, also where it is Docker's default. */
+export function createJson(spec: SandboxSpec) {
+  const { limits } = spec;
+  return {
+    Image: spec.image,
+    Hostname: spec.hostname,
+    User: `${spec.user.uid}:${spec.user.gid}`,
+    // Nothing but waiting: commands come by exec. init reaps what they leave behind.
+    Entrypoint: ["/bin/sleep"],
+    Cmd: ["infinity"],
+    WorkingDir: spec.workdir,
+    Env: envList(spec.env),
+    Labels: sorted(spec.labels),
+    Healthcheck: { Test: ["NONE"] },
+    NetworkDisabled: true,
+    HostConfig: {
+      Runtime: spec.runtime,
+      Init: true,
+      NetworkMode: "none",
+      IpcMode: "private",
+      CgroupnsMode: "private",
+      PidMode: "",
+      UTSMode: "",
+      Privileged: false,
+      ReadonlyRootfs: true,
+      CapAdd: [],
+      CapDrop: ["ALL"],
+      SecurityOpt: ["no-new-privileges"],
+      GroupAdd: [],
+      Devices: [],
+      Mounts: spec.mounts.map(({ source, target, readOnly }) => ({
+        Type: "bind",
+        Source: source,
+        Target: target,
+        ReadOnly: readOnly,
+        // What is mounted below the folder on the host is not part of it, and would not be read-only with it.
+        BindOptions: { Propagation: "rprivate", NonRecursive: true },
+      })),
+      Tmpfs: Object.fromEntries(spec.tmpfs.map((tmpfs) => [tmpfs.target, tmpfsOptions(tmpfs)])),
+      ShmSize: limits.shmBytes,
+      Memory: limits.memoryBytes,
+      // The sum with swap: no swap, else the limit would be twice as much.
+      MemorySwap: limits.memoryBytes,
+      NanoCpus: Math.round(limits.cpus * 1e9),
+      PidsLimit: limits.pids,
+      Ulimits: [
+        { Name: "core", Soft: 0, Hard: 0 },
+        ...(limits.fileBytes === null
+          ? []
+          : [{ Name: "fsize", Soft: limits.fileBytes, Hard: limits.fileBytes }]),
+        { Name: "nofile", Soft: limits.openFiles, Hard: limits.openFiles },
+      ],
+      LogConfig: { Type: "none", Config: {} },
+      RestartPolicy: { Name: "no" },
+    },
+  };
+}
+
+/** `NAME=value`, and `NAME` alone for what an image must not bring along. */
+export function envList(env: Readonly<Record<string, string>>): string[] {
+  const set = Object.entries(sorted(env)).map(([name, value]) => `${name}=${value}`);
+  return [...set, ...CLEARED_ENV.filter((name) => !Object.hasOwn(env, name))];
+}
+
+function tmpfsOptions({ sizeBytes, exec, uid, gid, mode }: SandboxTmpfs): string {
+  const options = ["rw", exec ? "exec" : "noexec", "nosuid", "nodev", `size=${sizeBytes}`];
+  return [...options, `mode=${mode.toString(8)}`, `uid=${uid}`, `gid=${gid}`].join(",");
+}
+
+function sorted<T>(record: Readonly<Record<string, T>>): Record<string, T> {
+  return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

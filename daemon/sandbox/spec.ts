@@ -1,0 +1,174 @@
+/** Profile, project and worktree → the exact sandbox. Pure: the same input gives the same container, to the byte. */
+import { createHash } from "node:crypto";
+import { RecintoError } from "../errors.ts";
+import { SANDBOX_CACHE, SANDBOX_HOME, SANDBOX_TMP } from "../settings/sandbox-home.ts";
+import type { Profile } from "../settings/types.ts";
+import { refusedEnvName } from "./command.ts";
+import type { SandboxMount, SandboxSpec, SandboxTmpfs } from "./engine.ts";
+
+/** Raised when the shape of sandboxes changes, so that older ones are made anew. */
+const SPEC_VERSION = "1";
+
+export const LABELS = {
+  /** The installation that made it: two daemons on one engine leave each other's alone. */
+  owner: "io.recinto.owner",
+  project: "io.recinto.project",
+  worktree: "io.recinto.worktree",
+  profileHash: "io.recinto.profile-hash",
+  version: "io.recinto.version",
+} as const;
+
+const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+export interface SpecInput {
+  /** Name of the installation, for the label and the container's name. */
+  readonly owner: string;
+  readonly profile: Profile;
+  readonly projectId: string;
+  /** Absolute path, checked by mount-source.ts. */
+  readonly worktree: string;
+  /** Owner of the worktree: who its commands run as. Root is refused. */
+  readonly user: { readonly uid: number; readonly gid: number };
+  /** Content id of the image. */
+  readonly imageId: string;
+  /** The repository behind the worktree, mounted read-only; null: git is not offered. */
+  readonly gitCommonDir: string | null;
+}
+
+/** Throws `worktree-refused` for a root-owned worktree and `bad-profile` for a variable that is not to be set. */
+export function sandboxSpec(input: SpecInput): SandboxSpec {
+  const { profile, projectId, worktree, user, gitCommonDir } = input;
+  if (user.uid === 0) {
+    throw new RecintoError("worktree-refused", `${worktree} is owned by root`);
+  }
+  const { memoryBytes, cpus, pids, openFiles, shmBytes, fileBytes } = profile.limits;
+  const spec: SandboxSpec = {
+    name: sandboxName(input),
+    image: input.imageId,
+    labels: {
+      [LABELS.owner]: input.owner,
+      [LABELS.project]: projectId,
+      [LABELS.worktree]: worktree,
+      [LABELS.version]: SPEC_VERSION,
+    },
+    user,
+    env: sandboxEnv(profile, worktree, gitCommonDir),
+    workdir: worktree,
+    hostname: projectId,
+    mounts: mountsOf(profile, worktree, gitCommonDir),
+    tmpfs: tmpfsOf(profile, user),
+    limits: { memoryBytes, cpus, pids, openFiles, shmBytes, fileBytes },
+    runtime: profile.runtime,
+  };
+  return { ...spec, labels: { ...spec.labels, [LABELS.profileHash]: specHash(spec) } };
+}
+
+/** SHA-256 over all of the sandbox: another value means that it has to be made anew. */
+export function specHash(spec: SandboxSpec): string {
+  const { [LABELS.profileHash]: _, ...labels } = spec.labels;
+  return sha256(JSON.stringify(sortKeys({ ...spec, labels })));
+}
+
+function sandboxName({ owner, projectId, worktree }: SpecInput): string {
+  const key = sha256(JSON.stringify([owner, projectId, worktree]));
+  return `recinto-${projectId}-${key.slice(0, 12)}`;
+}
+
+/**
+ * The worktree writable at its host path, the repository and the admin's folders read-only at theirs. Outer folders
+ * come first, so that a `.git` inside the worktree is mounted over it.
+ */
+function mountsOf(profile: Profile, worktree: string, gitCommonDir: string | null): SandboxMount[] {
+  const sources = new Map<string, boolean>();
+  for (const path of profile.readable) sources.set(path, true);
+  sources.set(worktree, false);
+  if (gitCommonDir !== null) sources.set(gitCommonDir, true);
+  return [...sources]
+    .map(([path, readOnly]) => ({ source: path, target: path, readOnly }))
+    .sort((a, b) => (a.target < b.target ? -1 : 1));
+}
+
+function tmpfsOf(profile: Profile, user: { uid: number; gid: number }): SandboxTmpfs[] {
+  const { tmpBytes, cacheBytes } = profile.limits;
+  return [
+    { target: SANDBOX_CACHE, sizeBytes: cacheBytes, exec: true, ...user, mode: 0o700 },
+    // Builds compile and run programs in /tmp; everyone may write there, as everywhere.
+    { target: SANDBOX_TMP, sizeBytes: tmpBytes, exec: true, ...user, mode: 0o1777 },
+  ];
+}
+
+/**
+ * Every place where a program looks for configuration leads to the read-only home or to nothing, so that a file written
+ * under a narrow verdict never changes what a later, wider one runs.
+ */
+function sandboxEnv(
+  profile: Profile,
+  worktree: string,
+  gitCommonDir: string | null,
+): Readonly<Record<string, string>> {
+  for (const name of Object.keys(profile.env)) {
+    const why = refusedEnvName(name);
+    if (why !== null) {
+      throw new RecintoError("bad-profile", `env ${name} of profile ${profile.name}: ${why}`);
+    }
+  }
+  return {
+    LANG: "C.UTF-8",
+    TERM: "dumb",
+    USER: "agent",
+    LOGNAME: "agent",
+    ...profile.env,
+    PATH,
+    HOME: SANDBOX_HOME,
+    SHELL: "/bin/bash",
+    TMPDIR: SANDBOX_TMP,
+    XDG_CACHE_HOME: SANDBOX_CACHE,
+    XDG_CONFIG_HOME: `${SANDBOX_HOME}/.config`,
+    XDG_DATA_HOME: `${SANDBOX_HOME}/.local/share`,
+    XDG_STATE_HOME: `${SANDBOX_HOME}/.local/state`,
+    PAGER: "cat",
+    LESSSECURE: "1",
+    INPUTRC: "/dev/null",
+    PIP_CONFIG_FILE: "/dev/null",
+    npm_config_userconfig: "/dev/null",
+    npm_config_cache: `${SANDBOX_CACHE}/npm`,
+    npm_config_update_notifier: "false",
+    ...gitEnv(gitCommonDir === null ? null : worktree),
+  };
+}
+
+/** Command scope wins over the repository's own config, which the host may have filled with programs to run. */
+function gitEnv(safeDirectory: string | null): Readonly<Record<string, string>> {
+  const config: [string, string][] = [
+    ["core.fsmonitor", "false"],
+    ["core.hooksPath", "/dev/null"],
+    ["core.pager", "cat"],
+    ["gc.auto", "0"],
+  ];
+  // The repository may belong to somebody else than the worktree; it is read-only and the admin's choice.
+  if (safeDirectory !== null) config.push(["safe.directory", safeDirectory]);
+  const env: Record<string, string> = {
+    GIT_CONFIG_GLOBAL: "/dev/null",
+    GIT_CONFIG_SYSTEM: "/dev/null",
+    GIT_CONFIG_COUNT: String(config.length),
+    GIT_OPTIONAL_LOCKS: "0",
+    GIT_PAGER: "cat",
+    GIT_TERMINAL_PROMPT: "0",
+  };
+  for (const [index, [key, value]] of config.entries()) {
+    env[`GIT_CONFIG_KEY_${index}`] = key;
+    env[`GIT_CONFIG_VALUE_${index}`] = value;
+  }
+  return env;
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
+  if (value === null || typeof value !== "object") return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, inner]) => [key, sortKeys(inner)]));
+}
