@@ -1,0 +1,109 @@
+/** The runner's wire format: frames, and the specification of a command. The C side is frames.c and spec.c. */
+
+/** u32 payload length, u8 type. */
+export const FRAME_HEAD_BYTES = 5;
+/** Largest payload in either direction; runner.h has the same bound. */
+export const FRAME_BYTES_MAX = 8 * 1024 * 1024;
+/** Input in flight that a minder will hold, and the largest input frame; runner.h and minder.c have the same bounds. */
+export const STDIN_WINDOW_BYTES = 256 * 1024;
+export const STDIN_FRAME_BYTES = 64 * 1024;
+export const SECRET_BYTES = 32;
+
+export const FROM_RUNNER = {
+  hello: "H".charCodeAt(0),
+  started: "S".charCodeAt(0),
+  failed: "F".charCodeAt(0),
+  stdout: "o".charCodeAt(0),
+  stderr: "e".charCodeAt(0),
+  stdinTaken: "t".charCodeAt(0),
+  exited: "X".charCodeAt(0),
+  gone: "G".charCodeAt(0),
+} as const;
+
+export const TO_RUNNER = {
+  spec: "s".charCodeAt(0),
+  stdin: "i".charCodeAt(0),
+  stdinEnd: "z".charCodeAt(0),
+  signal: "k".charCodeAt(0),
+  resize: "w".charCodeAt(0),
+} as const;
+
+/** What the kernel holds a command to. Computed from the verdict; see confinement.ts. */
+export interface Confinement {
+  /** Folders and files that may be written below, as the sandbox sees them. */
+  readonly writable: readonly string[];
+  /** No metadata changes and no sockets: a verdict that only reads. */
+  readonly readOnly: boolean;
+  /** TCP inside the sandbox's own network, which has nothing but loopback. */
+  readonly tcp: boolean;
+}
+
+export interface RunnerCommand {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  /** Never 0: the runner refuses it too. */
+  readonly user: { readonly uid: number; readonly gid: number };
+  readonly stdin: boolean;
+  readonly tty: { readonly rows: number; readonly columns: number } | null;
+  /** null: the container is the only wall. */
+  readonly confinement: Confinement | null;
+  readonly openFiles: number;
+  readonly fileBytes: number | null;
+}
+
+export function frame(type: number, payload: Uint8Array = new Uint8Array(0)): Buffer {
+  const bytes = Buffer.allocUnsafe(FRAME_HEAD_BYTES + payload.length);
+  bytes.writeUInt32LE(payload.length, 0);
+  bytes[4] = type;
+  bytes.set(payload, FRAME_HEAD_BYTES);
+  return bytes;
+}
+
+export function u32(...values: readonly number[]): Buffer {
+  const bytes = Buffer.allocUnsafe(4 * values.length);
+  for (const [index, value] of values.entries()) bytes.writeUInt32LE(value, 4 * index);
+  return bytes;
+}
+
+function u16(...values: readonly number[]): Buffer {
+  const bytes = Buffer.allocUnsafe(2 * values.length);
+  for (const [index, value] of values.entries())
+    bytes.writeUInt16LE(Math.min(value, 65_535), 2 * index);
+  return bytes;
+}
+
+export function resizeFrame(rows: number, columns: number): Buffer {
+  return frame(TO_RUNNER.resize, u16(rows, columns));
+}
+
+/** Strings must hold no NUL: they end with one. */
+export function specFrame(command: RunnerCommand): Buffer {
+  const fields: Buffer[] = [];
+  const field = (tag: string, value: Uint8Array) => {
+    const head = Buffer.allocUnsafe(5);
+    head[0] = tag.charCodeAt(0);
+    head.writeUInt32LE(value.length, 1);
+    fields.push(head, Buffer.from(value));
+  };
+  const text = (tag: string, value: string) => field(tag, Buffer.from(`${value}\0`));
+  for (const word of command.argv) text("a", word);
+  for (const [name, value] of Object.entries(command.env)) text("e", `${name}=${value}`);
+  text("d", command.cwd);
+  field("u", u32(command.user.uid, command.user.gid));
+  if (command.stdin) field("i", new Uint8Array(0));
+  if (command.tty !== null) field("t", u16(command.tty.rows, command.tty.columns));
+  if (command.confinement !== null) {
+    const { writable, readOnly, tcp } = command.confinement;
+    field("c", Buffer.from([readOnly ? 1 : 0, tcp ? 1 : 0]));
+    for (const path of writable) text("w", path);
+  }
+  field("l", u32(Math.ceil((command.fileBytes ?? 0) / 1024), command.openFiles));
+  return frame(TO_RUNNER.spec, Buffer.concat(fields));
+}
+
+/** How a command ended, from its wait status: a signal counts as 128 + its number, as in a shell. */
+export function exitCodeOf(waitStatus: number): number {
+  const signal = waitStatus & 0x7f;
+  return signal === 0 ? (waitStatus >> 8) & 0xff : 128 + signal;
+}

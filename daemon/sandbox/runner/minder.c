@@ -1,0 +1,341 @@
+/* One minder serves one command: starts it, carries its streams with back-pressure, and knows exactly its processes. */
+#include "runner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Largest frame from the daemon once the command runs. */
+#define INCOMING_MAX (FRAME_HEAD + 65536u)
+/* How long a minder waits for the daemon to close after the last frame. */
+#define FAREWELL_MS 5000
+
+struct minder {
+  int in_fd, out_fd, signals;
+  struct launched command;
+  bool tty, running, exit_sent, killing, peer_gone;
+  int status;
+  /* Bytes that were in each pipe when the command ended: they come before its exit. */
+  uint32_t owed_out, owed_err;
+  /* To the daemon; output is read only while this is empty, so it holds one chunk and a few small frames. */
+  uint8_t *outgoing;
+  size_t outgoing_start, outgoing_end, outgoing_capacity;
+  uint8_t incoming[INCOMING_MAX];
+  size_t incoming_size;
+  uint8_t input[STDIN_WINDOW];
+  size_t input_start, input_end;
+  bool input_over;
+};
+
+static void close_stream(int *fd) {
+  if (*fd >= 0) close(*fd);
+  *fd = -1;
+}
+
+/* Room for a frame's head and `size` bytes of payload at the end of the outgoing buffer. */
+static uint8_t *reserve(struct minder *m, size_t size) {
+  if (m->outgoing_start == m->outgoing_end) m->outgoing_start = m->outgoing_end = 0;
+  size_t needed = m->outgoing_end + FRAME_HEAD + size;
+  if (needed > m->outgoing_capacity) {
+    uint8_t *larger = realloc(m->outgoing, needed);
+    if (larger == NULL) _exit(70);
+    m->outgoing = larger;
+    m->outgoing_capacity = needed;
+  }
+  return m->outgoing + m->outgoing_end + FRAME_HEAD;
+}
+
+static void commit(struct minder *m, uint8_t type, uint32_t size) {
+  uint8_t *head = m->outgoing + m->outgoing_end;
+  put_u32(head, size);
+  head[4] = type;
+  m->outgoing_end += FRAME_HEAD + size;
+}
+
+static void say(struct minder *m, uint8_t type, const uint32_t *words, int count) {
+  uint8_t *at = reserve(m, (size_t)count * 4);
+  for (int i = 0; i < count; i++) put_u32(at + 4 * i, words[i]);
+  commit(m, type, (uint32_t)count * 4);
+}
+
+static void flush(struct minder *m) {
+  while (m->outgoing_start < m->outgoing_end) {
+    ssize_t sent = write(m->out_fd, m->outgoing + m->outgoing_start, m->outgoing_end - m->outgoing_start);
+    if (sent < 0) {
+      if (errno == EINTR) continue;
+      if (errno != EAGAIN && errno != EWOULDBLOCK) m->peer_gone = true;
+      return;
+    }
+    m->outgoing_start += (size_t)sent;
+  }
+}
+
+/* One read of a stream into one frame. */
+static void carry(struct minder *m, int *fd, uint8_t type, uint32_t *owed) {
+  uint8_t *at = reserve(m, CHUNK);
+  ssize_t got = read(*fd, at, CHUNK);
+  if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  if (got <= 0) { /* End of file; EIO is a terminal whose last user is gone. */
+    close_stream(fd);
+    *owed = 0;
+    return;
+  }
+  commit(m, type, (uint32_t)got);
+  *owed = *owed > (uint32_t)got ? *owed - (uint32_t)got : 0;
+  flush(m);
+}
+
+static void feed_command(struct minder *m) {
+  uint32_t taken = 0;
+  while (m->command.in >= 0 && m->input_start < m->input_end) {
+    ssize_t written = write(m->command.in, m->input + m->input_start, m->input_end - m->input_start);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EAGAIN) break;
+    if (written < 0) { /* It no longer reads: what was sent for it is taken as read. */
+      close_stream(&m->command.in);
+      break;
+    }
+    m->input_start += (size_t)written;
+    taken += (uint32_t)written;
+  }
+  if (m->command.in < 0) {
+    taken += (uint32_t)(m->input_end - m->input_start);
+    m->input_start = m->input_end;
+  }
+  if (m->input_start == m->input_end) {
+    m->input_start = m->input_end = 0;
+    if (m->input_over && m->command.in >= 0) {
+      if (m->tty) {
+        ssize_t ignored = write(m->command.in, "\004", 1);
+        (void)ignored;
+        m->input_over = false;
+      } else {
+        close_stream(&m->command.in);
+      }
+    }
+  }
+  if (taken > 0) say(m, FRAME_STDIN_TAKEN, &taken, 1);
+}
+
+static bool handle(struct minder *m, uint8_t type, const uint8_t *payload, uint32_t size) {
+  switch (type) {
+    case FRAME_STDIN:
+      if (m->input_start > 0) {
+        memmove(m->input, m->input + m->input_start, m->input_end - m->input_start);
+        m->input_end -= m->input_start;
+        m->input_start = 0;
+      }
+      if (size > STDIN_WINDOW - m->input_end) return false;
+      memcpy(m->input + m->input_end, payload, size);
+      m->input_end += size;
+      feed_command(m);
+      return true;
+    case FRAME_STDIN_END:
+      m->input_over = true;
+      feed_command(m);
+      return true;
+    case FRAME_SIGNAL: {
+      if (size != 5) return false;
+      int signal = (int)get_u32(payload);
+      if (signal < 1 || signal > 64) return false;
+      if (payload[4] == 0) {
+        if (m->running) kill(-m->command.pid, signal);
+      } else if (signal == SIGKILL) {
+        m->killing = true;
+      } else {
+        signal_tree(signal);
+      }
+      return true;
+    }
+    case FRAME_RESIZE: {
+      if (size != 4) return false;
+      struct winsize window = {.ws_row = (uint16_t)(payload[0] | payload[1] << 8),
+                               .ws_col = (uint16_t)(payload[2] | payload[3] << 8)};
+      if (m->tty && m->command.out >= 0) ioctl(m->command.out, TIOCSWINSZ, &window);
+      return true;
+    }
+    default: return false;
+  }
+}
+
+static void receive(struct minder *m) {
+  ssize_t got = read(m->in_fd, m->incoming + m->incoming_size, sizeof m->incoming - m->incoming_size);
+  if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  if (got <= 0) {
+    m->peer_gone = true;
+    return;
+  }
+  m->incoming_size += (size_t)got;
+  size_t at = 0;
+  while (!m->peer_gone && m->incoming_size - at >= FRAME_HEAD) {
+    uint32_t size = get_u32(m->incoming + at);
+    if (size > INCOMING_MAX - FRAME_HEAD) m->peer_gone = true;
+    if (m->peer_gone || m->incoming_size - at - FRAME_HEAD < size) break;
+    /* A peer that breaks the protocol is as good as gone: the command must not outlive its judge. */
+    if (!handle(m, m->incoming[at + 4], m->incoming + at + FRAME_HEAD, size)) m->peer_gone = true;
+    at += FRAME_HEAD + size;
+  }
+  memmove(m->incoming, m->incoming + at, m->incoming_size - at);
+  m->incoming_size -= at;
+}
+
+static uint32_t readable_now(int fd) {
+  int bytes = 0;
+  return fd >= 0 && ioctl(fd, FIONREAD, &bytes) == 0 && bytes > 0 ? (uint32_t)bytes : 0;
+}
+
+/* Reaps what ended. Returns false when nothing that the command started is left. */
+static bool reap(struct minder *m) {
+  for (;;) {
+    int status;
+    pid_t gone = waitpid(-1, &status, WNOHANG);
+    if (gone < 0) return false;
+    if (gone == 0) return true;
+    if (gone == m->command.pid && m->running) {
+      m->running = false;
+      m->status = status;
+      m->owed_out = readable_now(m->command.out);
+      m->owed_err = readable_now(m->command.err);
+    }
+  }
+}
+
+/*
+ * Sends what is left and waits for the daemon to close its end: closing first, with input unread, would make the kernel
+ * throw away output that is still on its way.
+ */
+static void farewell(struct minder *m) {
+  while (!m->peer_gone && m->outgoing_start < m->outgoing_end) {
+    struct pollfd writable = {.fd = m->out_fd, .events = POLLOUT};
+    poll(&writable, 1, -1);
+    flush(m);
+  }
+  struct pollfd readable = {.fd = m->in_fd, .events = POLLIN};
+  while (!m->peer_gone && poll(&readable, 1, FAREWELL_MS) > 0) {
+    ssize_t got = read(m->in_fd, m->incoming, sizeof m->incoming);
+    if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN)) return;
+  }
+}
+
+static void serve(struct minder *m) {
+  bool left = true;
+  for (;;) {
+    if (m->killing && left) {
+      int status;
+      bool gone = false;
+      kill_tree(m->running ? m->command.pid : -1, &status, &gone);
+      if (gone) {
+        m->running = false;
+        m->status = status;
+        m->owed_out = readable_now(m->command.out);
+        m->owed_err = readable_now(m->command.err);
+      }
+      left = false;
+    }
+    /* A terminal's last output arrives late, but its end of file is sure once nobody is left to hold it. */
+    bool terminal_open = m->tty && !left && m->command.out >= 0;
+    if (!m->running && !m->exit_sent && m->owed_out == 0 && m->owed_err == 0 && !terminal_open) {
+      say(m, FRAME_EXITED, (uint32_t[]){(uint32_t)m->status, left ? (uint32_t)signal_tree(0) : 0}, 2);
+      m->exit_sent = true;
+    }
+    bool drained = readable_now(m->command.out) == 0 && readable_now(m->command.err) == 0;
+    if (m->exit_sent && !left && drained) {
+      say(m, FRAME_GONE, NULL, 0);
+      farewell(m);
+      return;
+    }
+    flush(m);
+    if (m->peer_gone) {
+      int status;
+      bool gone = false;
+      kill_tree(-1, &status, &gone);
+      return;
+    }
+
+    bool clear = m->outgoing_start == m->outgoing_end;
+    struct pollfd wait[6] = {
+        {.fd = m->in_fd, .events = POLLIN},
+        {.fd = m->signals, .events = POLLIN},
+        {.fd = clear ? -1 : m->out_fd, .events = POLLOUT},
+        {.fd = clear ? m->command.out : -1, .events = POLLIN},
+        {.fd = clear ? m->command.err : -1, .events = POLLIN},
+        {.fd = m->input_start < m->input_end ? m->command.in : -1, .events = POLLOUT},
+    };
+    if (poll(wait, 6, -1) < 0 && errno != EINTR) _exit(70);
+    if (wait[1].revents) {
+      struct signalfd_siginfo info;
+      while (read(m->signals, &info, sizeof info) > 0) continue;
+      left = reap(m);
+    }
+    if (wait[0].revents) receive(m);
+    if (wait[3].revents) carry(m, &m->command.out, FRAME_STDOUT, &m->owed_out);
+    /* Not both in one turn when the first filled the buffer: it holds one chunk. */
+    if (wait[4].revents && m->outgoing_start == m->outgoing_end) carry(m, &m->command.err, FRAME_STDERR, &m->owed_err);
+    if (wait[5].revents) feed_command(m);
+  }
+}
+
+static void refuse(int fd, int error_number, const char *what) {
+  size_t size = strlen(what);
+  uint8_t payload[4 + 128];
+  if (size > 128) size = 128;
+  put_u32(payload, (uint32_t)error_number);
+  memcpy(payload + 4, what, size);
+  send_frame(fd, FRAME_FAILED, payload, (uint32_t)(4 + size));
+}
+
+int mind(int in_fd, int out_fd, void (*taken)(void)) {
+  uint8_t type, *payload;
+  uint32_t size;
+  if (!receive_frame(in_fd, &type, &payload, &size)) return 0;
+  if (taken != NULL) taken();
+  struct spec spec;
+  const char *why = "the first frame is not a specification";
+  if (type != FRAME_SPEC || !parse_spec(payload, size, &spec, &why)) {
+    refuse(out_fd, EPROTO, why);
+    return 1;
+  }
+
+  prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  signal(SIGPIPE, SIG_IGN);
+  sigset_t children;
+  sigemptyset(&children);
+  sigaddset(&children, SIGCHLD);
+  sigprocmask(SIG_SETMASK, &children, NULL);
+
+  struct minder *m = calloc(1, sizeof *m);
+  if (m == NULL) return 70;
+  m->in_fd = in_fd;
+  m->out_fd = out_fd;
+  m->tty = spec.tty;
+  m->signals = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
+  int error_number;
+  if (m->signals < 0 || !launch(&spec, &m->command, &error_number, &why)) {
+    refuse(out_fd, m->signals < 0 ? errno : error_number, why);
+    return 1;
+  }
+  m->running = true;
+  uint8_t started[9];
+  put_u32(started, (uint32_t)m->command.pid);
+  put_u32(started + 4, spec.confine ? (uint32_t)landlock_abi() : 0);
+  started[8] = spec.confine;
+  memcpy(reserve(m, sizeof started), started, sizeof started);
+  commit(m, FRAME_STARTED, sizeof started);
+  free_spec(&spec);
+  free(payload);
+
+  int ours[] = {m->in_fd, m->out_fd, m->command.in, m->command.out, m->command.err};
+  for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++) {
+    if (ours[i] >= 0) fcntl(ours[i], F_SETFL, fcntl(ours[i], F_GETFL) | O_NONBLOCK);
+  }
+  serve(m);
+  return 0;
+}

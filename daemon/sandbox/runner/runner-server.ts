@@ -1,0 +1,141 @@
+/** The daemon's side of one sandbox's runner: a socket, the minders that wait on it, and commands for them. */
+import { timingSafeEqual } from "node:crypto";
+import { createServer, type Server, type Socket } from "node:net";
+import { RecintoError } from "../../errors.ts";
+import {
+  RUNNER_HELLO_TIMEOUT_MS,
+  RUNNER_UNKNOWN_CONNECTIONS_MAX,
+  RUNNER_WAIT_MS,
+} from "../../limits.ts";
+import {
+  FRAME_HEAD_BYTES,
+  FROM_RUNNER,
+  type RunnerCommand,
+  SECRET_BYTES,
+  specFrame,
+} from "./frames.ts";
+import { RunnerProcess } from "./runner-process.ts";
+
+const HELLO_BYTES = FRAME_HEAD_BYTES + SECRET_BYTES + 4;
+
+export class RunnerServer {
+  readonly #server: Server;
+  readonly #secret: Buffer;
+  readonly #idle: Socket[] = [];
+  readonly #waiting: ((socket: Socket) => void)[] = [];
+  readonly #running = new Set<Socket>();
+  #unknown = 0;
+
+  private constructor(server: Server, secret: Buffer) {
+    this.#server = server;
+    this.#secret = secret;
+    server.on("connection", (socket) => this.#greet(socket));
+  }
+
+  /** `secret` has SECRET_BYTES bytes. The socket's folder must be root's alone: that is what keeps commands away. */
+  static async listen(path: string, secret: Buffer): Promise<RunnerServer> {
+    const server = createServer();
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(path, resolve);
+    });
+    return new RunnerServer(server, secret);
+  }
+
+  get idle(): number {
+    return this.#idle.length;
+  }
+
+  /** Errors: `engine-failed` when no minder came within RUNNER_WAIT_MS. Failing to start is in `started`. */
+  async run(command: RunnerCommand): Promise<RunnerProcess> {
+    const socket = this.#idle.shift() ?? (await this.#nextMinder());
+    socket.removeAllListeners("data");
+    socket.removeAllListeners("close");
+    this.#running.add(socket);
+    socket.once("close", () => this.#running.delete(socket));
+    const process = new RunnerProcess(socket, command.stdin);
+    socket.write(specFrame(command));
+    return process;
+  }
+
+  /** Ends the connections: minders kill what they mind when theirs closes. */
+  async close(): Promise<void> {
+    for (const socket of [...this.#idle, ...this.#running]) socket.destroy();
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  }
+
+  #nextMinder(): Promise<Socket> {
+    return new Promise((resolve, reject) => {
+      const take = (socket: Socket) => {
+        clearTimeout(timer);
+        resolve(socket);
+      };
+      const timer = setTimeout(() => {
+        this.#waiting.splice(this.#waiting.indexOf(take), 1);
+        reject(
+          new RecintoError(
+            "engine-failed",
+            `the sandbox's runner did not answer within ${RUNNER_WAIT_MS} ms`,
+          ),
+        );
+      }, RUNNER_WAIT_MS);
+      this.#waiting.push(take);
+    });
+  }
+
+  /** A connection is nobody's until it has shown the secret; only so many may be at that point. */
+  #greet(socket: Socket): void {
+    socket.on("error", () => socket.destroy());
+    if (this.#unknown >= RUNNER_UNKNOWN_CONNECTIONS_MAX) {
+      socket.destroy();
+      return;
+    }
+    this.#unknown += 1;
+    let hello = Buffer.alloc(0);
+    const timer = setTimeout(() => socket.destroy(), RUNNER_HELLO_TIMEOUT_MS);
+    const known = () => {
+      clearTimeout(timer);
+      this.#unknown -= 1;
+      socket.removeAllListeners("data");
+      socket.removeAllListeners("close");
+    };
+    socket.on("close", known);
+    socket.on("data", (chunk: Buffer) => {
+      hello = Buffer.concat([hello, chunk]);
+      if (hello.length < HELLO_BYTES) return;
+      known();
+      if (!this.#isRunner(hello)) {
+        socket.destroy();
+        return;
+      }
+      this.#ready(socket);
+    });
+  }
+
+  #isRunner(hello: Buffer): boolean {
+    return (
+      hello.length === HELLO_BYTES &&
+      hello[4] === FROM_RUNNER.hello &&
+      timingSafeEqual(
+        hello.subarray(FRAME_HEAD_BYTES, FRAME_HEAD_BYTES + SECRET_BYTES),
+        this.#secret,
+      )
+    );
+  }
+
+  #ready(socket: Socket): void {
+    const waiting = this.#waiting.shift();
+    if (waiting !== undefined) {
+      waiting(socket);
+      return;
+    }
+    this.#idle.push(socket);
+    const leave = () => {
+      const index = this.#idle.indexOf(socket);
+      if (index >= 0) this.#idle.splice(index, 1);
+    };
+    socket.on("close", leave);
+    // An idle minder has nothing to say.
+    socket.on("data", () => socket.destroy());
+  }
+}

@@ -1,0 +1,117 @@
+/* The program that a session's one docker exec starts: keeps minders ready, each connected to the daemon's socket. */
+#include "runner.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#define SPARES_MAX 16
+
+static const char *socket_path;
+static uint8_t secret[SECRET_BYTES];
+static int notify[2];
+
+/* A minder that got its command says so, and another takes its place. */
+static void taken(void) {
+  uint8_t pid[4];
+  put_u32(pid, (uint32_t)getpid());
+  write_all(notify[1], pid, sizeof pid);
+  close(notify[1]);
+}
+
+static int connect_to_daemon(void) {
+  int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  if (fd < 0 || strlen(socket_path) >= sizeof address.sun_path) return -1;
+  strcpy(address.sun_path, socket_path);
+  if (connect(fd, (struct sockaddr *)&address, sizeof address) < 0) return -1;
+  uint8_t hello[SECRET_BYTES + 4];
+  memcpy(hello, secret, SECRET_BYTES);
+  put_u32(hello + SECRET_BYTES, (uint32_t)getpid());
+  return send_frame(fd, FRAME_HELLO, hello, sizeof hello) ? fd : -1;
+}
+
+static pid_t spare(void) {
+  pid_t child = fork();
+  if (child != 0) return child;
+  close(notify[0]);
+  /* Descriptors 0 to 2 stay taken, so that no stream of a command ever gets one of those numbers. */
+  int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0) _exit(70);
+  close(nothing);
+  int fd = connect_to_daemon();
+  _exit(fd < 0 ? 69 : mind(fd, fd, taken));
+}
+
+static bool forget(pid_t *idle, int *count, pid_t pid) {
+  for (int i = 0; i < *count; i++) {
+    if (idle[i] != pid) continue;
+    idle[i] = idle[--*count];
+    return true;
+  }
+  return false;
+}
+
+/* Runs until the daemon's end of stdin closes. Minders with a command end with their own connection. */
+static int keep_ready(int wanted) {
+  pid_t idle[SPARES_MAX];
+  int count = 0;
+  bool failing = false;
+  for (;;) {
+    for (int status; ;) {
+      pid_t gone = waitpid(-1, &status, WNOHANG);
+      if (gone <= 0) break;
+      if (forget(idle, &count, gone)) failing = true;
+    }
+    while (!failing && count < wanted) {
+      pid_t pid = spare();
+      if (pid < 0) {
+        failing = true;
+        break;
+      }
+      idle[count++] = pid;
+    }
+    struct pollfd wait[2] = {{.fd = notify[0], .events = POLLIN}, {.fd = STDIN_FILENO, .events = POLLIN}};
+    /* After a failure (no more processes, daemon gone) try again a little later rather than at once. */
+    int ready = poll(wait, 2, failing ? 100 : 1000);
+    failing = false;
+    if (ready < 0 && errno != EINTR) return 70;
+    if (ready <= 0) continue;
+    if (wait[0].revents & POLLIN) {
+      uint8_t pid[4];
+      if (read_all(notify[0], pid, sizeof pid)) forget(idle, &count, (pid_t)get_u32(pid));
+    }
+    if (wait[1].revents) {
+      char ignored[256];
+      if (read(STDIN_FILENO, ignored, sizeof ignored) <= 0) {
+        for (int i = 0; i < count; i++) kill(idle[i], SIGTERM);
+        return 0;
+      }
+    }
+  }
+}
+
+int main(int argc, char **argv) {
+  /* Not even a process of the same user may trace it or read its memory. */
+  prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+  if (argc == 2 && strcmp(argv[1], "--abi") == 0) return printf("%d\n", landlock_abi()) < 0;
+  if (argc == 2 && strcmp(argv[1], "--once") == 0) return mind(STDIN_FILENO, STDOUT_FILENO, NULL);
+  if (argc != 4 || strcmp(argv[1], "--socket") != 0) {
+    fprintf(stderr, "usage: recinto-runner --socket PATH SPARES (secret on stdin) | --once | --abi\n");
+    return 64;
+  }
+  socket_path = argv[2];
+  int wanted = atoi(argv[3]);
+  if (wanted < 1 || wanted > SPARES_MAX) wanted = 4;
+  if (!read_all(STDIN_FILENO, secret, sizeof secret) || pipe2(notify, O_CLOEXEC) < 0) return 69;
+  return keep_ready(wanted);
+}

@@ -1,0 +1,93 @@
+/* What the parts of the runner share: frames, the command specification, and what each part offers. */
+#ifndef RECINTO_RUNNER_H
+#define RECINTO_RUNNER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* A frame on the wire: u32 payload length (little endian), u8 type, payload. One connection carries one command. */
+#define FRAME_HEAD 5u
+/* Largest payload in either direction: a specification with its environment. The daemon keeps the same bound. */
+#define FRAME_MAX (8u * 1024u * 1024u)
+/* Bytes read from a command at once, and so the largest output frame. */
+#define CHUNK (128u * 1024u)
+/* Input the daemon may send before it hears STDIN_TAKEN: bounds what a minder holds for a command that does not read. */
+#define STDIN_WINDOW (256u * 1024u)
+#define SECRET_BYTES 32u
+
+enum frame_type {
+  /* runner -> daemon */
+  FRAME_HELLO = 'H',       /* secret, u32 pid of the minder */
+  FRAME_STARTED = 'S',     /* u32 pid, u32 Landlock ABI in force (0: none), u8 seccomp in force */
+  FRAME_FAILED = 'F',      /* u32 errno, text: which step */
+  FRAME_STDOUT = 'o',
+  FRAME_STDERR = 'e',
+  FRAME_STDIN_TAKEN = 't', /* u32 bytes */
+  FRAME_EXITED = 'X',      /* u32 wait status of the command, u32 processes of it that are still there */
+  FRAME_GONE = 'G',        /* nothing that the command started is left */
+  /* daemon -> runner */
+  FRAME_SPEC = 's',        /* see spec.c */
+  FRAME_STDIN = 'i',
+  FRAME_STDIN_END = 'z',
+  FRAME_SIGNAL = 'k',      /* u32 signal, u8: 0 the command's process group, 1 everything it started */
+  FRAME_RESIZE = 'w',      /* u16 rows, u16 columns */
+};
+
+/* How much of the kernel's attack surface and metadata a command may touch; see seccomp.c. */
+enum seccomp_level { SECCOMP_BASE = 0, SECCOMP_READ_ONLY = 1 };
+
+struct spec {
+  char **argv;
+  char **env;
+  char *cwd;
+  uid_t uid;
+  gid_t gid;
+  bool tty;
+  uint16_t rows, columns;
+  bool stdin_open;
+  bool confine;                 /* apply Landlock and seccomp */
+  enum seccomp_level seccomp;
+  char **writable;              /* folders and files that may be written below */
+  bool tcp;                     /* TCP at all; the network namespace bounds where to */
+  uint64_t file_bytes, open_files; /* resource limits, 0: as inherited */
+};
+
+/* frames.c: everything returns false when the peer is gone or breaks the protocol. */
+uint32_t get_u32(const uint8_t *at);
+void put_u32(uint8_t *at, uint32_t value);
+bool write_all(int fd, const void *data, size_t size);
+bool read_all(int fd, void *data, size_t size);
+bool send_frame(int fd, uint8_t type, const void *payload, uint32_t size);
+/* Reads one whole frame; *payload is malloc'ed and one byte longer than *size, with a NUL there. */
+bool receive_frame(int fd, uint8_t *type, uint8_t **payload, uint32_t *size);
+
+/* spec.c: false with a reason in *why when the payload is not a specification. Strings point into payload. */
+bool parse_spec(uint8_t *payload, uint32_t size, struct spec *spec, const char **why);
+void free_spec(struct spec *spec);
+
+/* landlock.c: the best ABI of this kernel (0: none), and confinement of the calling process. -1 with errno. */
+int landlock_abi(void);
+int landlock_confine(const struct spec *spec);
+
+/* seccomp.c */
+int seccomp_confine(enum seccomp_level level);
+
+/* tree.c: signals everything below this process; returns how many processes were there. */
+int signal_tree(int signal);
+/* Kills and reaps until nothing is left below this process. *main_status is set when `main` is reaped here. */
+void kill_tree(pid_t main, int *main_status, bool *main_gone);
+
+/* launch.c: a started command and this side's ends of its streams; -1 where it has none. */
+struct launched {
+  pid_t pid;
+  int in, out, err;
+};
+/* false: *error_number and *step say what failed. */
+bool launch(const struct spec *spec, struct launched *launched, int *error_number, const char **step);
+
+/* minder.c: serves one command on the given descriptors, and returns when nothing of it is left. */
+int mind(int in_fd, int out_fd, void (*taken)(void));
+
+#endif
