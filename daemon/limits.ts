@@ -6,6 +6,8 @@ export const COMMAND_CHARS_MAX = 131_072;
 export const NESTING_DEPTH_MAX = 32;
 /** Most simple commands in one line that are judged; the largest real one seen had about 60. */
 export const SEGMENTS_MAX = 512;
+/** Most simple commands looked at while reading one line: loops and functions inside each other are read again. */
+export const UNDERSTAND_STEPS_MAX = 8_192;
 /** Most values one word may have (loop lists, braces) before it counts as unknown. */
 export const WORD_VALUES_MAX = 256;
 
@@ -132,3 +134,17 @@ export const WATCH_BACKLOG_MAX = 4_096;
 export const REAL_PATHS_MAX = 8_192;
 /** Largest file whose content an approval is bound to by hash; above it inode and change time stand in. */
 export const HASH_FILE_BYTES_MAX = 256 * 1024 * 1024;
+/** A sandbox that is stopped gets this long: nothing of value runs in it then. */
+export const SANDBOX_STOP_GRACE_MS = 2_000;
+/** Hazards kept for one worktree; ten thousand links at once must fit, a disk full of them must not fill the daemon. */
+export const HAZARDS_MAX = 50_000;
+/** Folders of one worktree that are walked and watched; the largest monorepos have a few hundred thousand. */
+export const WATCH_FOLDERS_MAX = 500_000;
+/** After an event in a worktree, wait this long for more before looking: one look for a burst, alerts still prompt. */
+export const WATCH_SETTLE_MS = 10;
+/** Longest stretch of looking at a worktree before other work of the daemon gets its turn. */
+export const WATCH_SLICE_MS = 8;
+/** Between two scans of folders that cannot be watched; more when a scan takes long. */
+export const WATCH_SCAN_INTERVAL_MS = 2_000;
+/** Config of a nested repository that is read to tell whether it runs something; a longer one counts as running. */
+export const GIT_CONFIG_BYTES_MAX = 65_536;

@@ -104,6 +104,8 @@ export interface Engine {
   status(id: string): Promise<SandboxStatus | null>;
   list(labels: Readonly<Record<string, string>>): Promise<readonly SandboxStatus[]>;
   exec(id: string, spec: ExecSpec): Promise<ExecProcess>;
+  /** `DEVICE:INODE` of each folder as a running sandbox sees it: what is really mounted there. */
+  identify(id: string, paths: readonly string[]): Promise<readonly string[]>;
 }
 
 /** Where images come from and go to; `Engine.image` looks one up. */

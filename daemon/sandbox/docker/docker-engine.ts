@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { Agent } from "node:http";
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import Dockerode from "dockerode";
 import { RecintoError } from "../../errors.ts";
@@ -21,7 +22,8 @@ import type {
 import { createJson, envList } from "./create-json.ts";
 import { engineError, statusOf } from "./errors.ts";
 import { dockerExecProcess } from "./exec.ts";
-import { EXEC_MARK, killArgv, pidInSandbox } from "./kill.ts";
+import { identitiesFromHost, pidInSandbox } from "./host-view.ts";
+import { EXEC_MARK, killArgv } from "./kill.ts";
 import { finishImage } from "./progress.ts";
 
 const STATES: Readonly<Record<string, SandboxState>> = {
@@ -136,6 +138,16 @@ export class DockerEngine implements Engine, ImageStore {
     });
   }
 
+  async identify(id: string, paths: readonly string[]): Promise<readonly string[]> {
+    const found = await this.#ask(`look at sandbox ${short(id)}`, () =>
+      this.#short.getContainer(id).inspect(),
+    );
+    return (
+      identitiesFromHost(found.State.Pid, id, paths) ??
+      (await this.#identitiesFromInside(id, paths))
+    );
+  }
+
   async importImage(
     tar: Readable,
     target: { repository: string; tag: string },
@@ -189,6 +201,14 @@ export class DockerEngine implements Engine, ImageStore {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  async #identitiesFromInside(id: string, paths: readonly string[]): Promise<readonly string[]> {
+    const argv = ["stat", "-c", "%d:%i", ...paths];
+    const nobody = { uid: 65534, gid: 65534 };
+    const process = await this.exec(id, { argv, cwd: "/", env: {}, user: nobody, stdin: false });
+    process.stderr.resume();
+    return (await text(process.stdout)).trim().split("\n");
   }
 
   /** An exec's own `OOMKilled` stays false while the sandbox runs; the engine's events tell. */

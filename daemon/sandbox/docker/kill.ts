@@ -1,5 +1,4 @@
 /** Ends everything that one docker exec started, which the engine itself cannot do. */
-import { readFileSync } from "node:fs";
 import { KILL_ROUNDS_MAX } from "../../limits.ts";
 
 /** Every command has this variable with an id of its own; its children inherit it. */
@@ -54,18 +53,4 @@ exit 1
 export function killArgv(id: string, signal: string, main: number): readonly string[] {
   const args = [`${EXEC_MARK}=${id}`, signal, String(main), String(KILL_ROUNDS_MAX)];
   return ["/bin/sh", "-c", SCRIPT, "recinto-kill", ...args];
-}
-
-/**
- * The number that the sandbox gives to a process of the host, or 0 where the daemon does not see the engine's processes
- * (it lives in another container, or the engine elsewhere). The cgroup proves that it is the right process.
- */
-export function pidInSandbox(hostPid: number, sandboxId: string): number {
-  try {
-    if (!readFileSync(`/proc/${hostPid}/cgroup`, "utf8").includes(sandboxId)) return 0;
-    const status = readFileSync(`/proc/${hostPid}/status`, "utf8");
-    return Number(/^NSpid:.*\s(\d+)$/m.exec(status)?.[1] ?? 0);
-  } catch {
-    return 0;
-  }
 }

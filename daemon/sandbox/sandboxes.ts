@@ -1,0 +1,315 @@
+/** One sandbox for each (project, worktree): made on first use, reused, stopped when idle, made anew when its profile changed. */
+import { relative } from "node:path";
+import picomatch from "picomatch";
+import { RecintoError } from "../errors.ts";
+import { SANDBOX_STOP_GRACE_MS } from "../limits.ts";
+import type { Profile, Project } from "../settings/types.ts";
+import type { Clock } from "./clock.ts";
+import { commandArgv, commandEnv } from "./command.ts";
+import type { Engine, ExecProcess, SandboxSpec, SandboxStatus } from "./engine.ts";
+import { type GitRepository, gitRepository } from "./git-dir.ts";
+import { resolveImage } from "./image-ref.ts";
+import { checkMountSource, type MountSource } from "./mount-source.ts";
+import { LABELS, sandboxSpec } from "./spec.ts";
+
+export type SandboxEvent = "created" | "started" | "stopped" | "removed";
+
+export interface SandboxesOptions {
+  readonly engine: Engine;
+  /** Name of this installation: sandboxes of another on the same engine are never touched. */
+  readonly owner: string;
+  /** Folder of the image recipes. */
+  readonly imagesDir: string;
+  readonly clock: Clock;
+  readonly onEvent?: (event: SandboxEvent, sandbox: SandboxStatus & SandboxKey) => void;
+  /** What fails with nobody waiting for it: stopping an idle sandbox. */
+  readonly onError?: (error: unknown) => void;
+}
+
+export interface SandboxKey {
+  readonly project: string;
+  /** Absolute path. */
+  readonly worktree: string;
+}
+
+export interface SandboxCommand {
+  /** The text that was judged. */
+  readonly command: string;
+  /** Absolute folder; it must be there inside the sandbox. */
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin: boolean;
+}
+
+export interface SandboxHandle extends SandboxKey {
+  readonly id: string;
+  readonly spec: SandboxSpec;
+  readonly git: GitRepository;
+  /** What holds a command back besides the policy: the sandbox's mounts alone. */
+  readonly confinement: "mounts-only";
+  /** Errors: bad-request (name or value of a variable, NUL, length), engine-unreachable, engine-failed. */
+  exec(command: SandboxCommand): Promise<ExecProcess>;
+}
+
+/** What this process knows about a sandbox. The engine's labels are the truth; this is only who uses it right now. */
+interface Entry {
+  id: string | null;
+  uses: number;
+  cancelIdle: () => void;
+  /** The last thing that was begun with it; the next waits for it. */
+  tail: Promise<unknown>;
+}
+
+export class Sandboxes {
+  readonly #options: SandboxesOptions;
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(options: SandboxesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Errors: worktree-refused, bad-profile, image-missing, busy (its profile changed while commands run in it),
+   * engine-unreachable, engine-failed.
+   */
+  ensure(
+    project: Pick<Project, "id" | "root" | "worktrees">,
+    profile: Profile,
+    worktree: string,
+  ): Promise<SandboxHandle> {
+    const key = { project: project.id, worktree };
+    return this.#locked(key, async (entry) => {
+      const source = await checkMountSource(worktree);
+      const git = await repositoryFor(project, profile, worktree);
+      const image = await resolveImage(
+        this.#options.engine,
+        profile.image,
+        this.#options.imagesDir,
+      );
+      const spec = sandboxSpec({
+        owner: this.#options.owner,
+        profile,
+        projectId: project.id,
+        worktree,
+        user: { uid: source.uid, gid: source.gid },
+        imageId: image.id,
+        gitCommonDir: git.commonDir,
+      });
+      const id = await this.#running(entry, key, spec, source);
+      this.#idleAfter(entry, key, profile.limits.idleStopMs);
+      return this.#handle(entry, key, id, spec, git, profile.limits.idleStopMs);
+    });
+  }
+
+  /**
+   * Call once at start: stops whatever a former daemon left running, since nobody reads, limits or records its commands
+   * any more. The sandboxes stay and are started again on use.
+   */
+  async adopt(): Promise<readonly (SandboxStatus & SandboxKey)[]> {
+    const left = (await this.list()).filter(({ state }) => state !== "stopped");
+    await Promise.all(left.map((key) => this.stop(key)));
+    return left;
+  }
+
+  async list(): Promise<readonly (SandboxStatus & SandboxKey)[]> {
+    const found = await this.#options.engine.list({ [LABELS.owner]: this.#options.owner });
+    return found.map(withKey);
+  }
+
+  stop(key: SandboxKey): Promise<void> {
+    return this.#locked(key, async (entry) => {
+      const current = await this.#find(entry, key);
+      if (current !== null) await this.#stop(entry, current);
+    });
+  }
+
+  /** Also when commands run in it: they end. */
+  remove(key: SandboxKey): Promise<void> {
+    return this.#locked(key, async (entry) => {
+      const current = await this.#find(entry, key);
+      if (current !== null) await this.#remove(entry, current);
+    });
+  }
+
+  async removeProject(project: string): Promise<void> {
+    const all = await this.list();
+    await Promise.all(all.filter((key) => key.project === project).map((key) => this.remove(key)));
+  }
+
+  async stopAll(): Promise<void> {
+    const running = (await this.list()).filter(({ state }) => state !== "stopped");
+    await Promise.all(running.map((key) => this.stop(key)));
+  }
+
+  async #running(
+    entry: Entry,
+    key: SandboxKey,
+    spec: SandboxSpec,
+    source: MountSource,
+  ): Promise<string> {
+    const { engine } = this.#options;
+    const known = entry.id !== null;
+    let current = await this.#find(entry, key);
+    if (
+      current !== null &&
+      current.labels[LABELS.profileHash] !== spec.labels[LABELS.profileHash]
+    ) {
+      if (entry.uses > 0) {
+        throw new RecintoError(
+          "busy",
+          `the profile of ${key.worktree} changed and ${entry.uses} commands run under the old one`,
+          { hint: "try again when they have ended: the sandbox is then made anew" },
+        );
+      }
+      await this.#remove(entry, current);
+      current = null;
+    }
+    if (current === null) {
+      const id = await engine.create(spec);
+      current = { id, name: spec.name, state: "created", labels: spec.labels, image: spec.image };
+      this.#tell("created", current);
+    }
+    entry.id = current.id;
+    if (current.state === "running" && known) return current.id;
+    // Running though this process never started it: whatever runs in it belongs to nobody.
+    if (current.state === "running" || current.state === "paused") await this.#stop(entry, current);
+    try {
+      await engine.start(current.id);
+      await this.#checkMounts(current.id, source);
+    } catch (error) {
+      await this.#remove(entry, current).catch(this.#options.onError ?? (() => {}));
+      throw error;
+    }
+    this.#tell("started", { ...current, state: "running" });
+    return current.id;
+  }
+
+  /** Between the look at the folder and its mount somebody may have put another in its place. */
+  async #checkMounts(id: string, source: MountSource): Promise<void> {
+    const [mounted] = await this.#options.engine.identify(id, [source.path]);
+    if (mounted === source.identity) return;
+    throw new RecintoError(
+      "worktree-refused",
+      `${source.path} was exchanged while it was mounted`,
+      {
+        hint: "look at who can write its parent folders",
+      },
+    );
+  }
+
+  #handle(
+    entry: Entry,
+    key: SandboxKey,
+    id: string,
+    spec: SandboxSpec,
+    git: GitRepository,
+    idleStopMs: number,
+  ): SandboxHandle {
+    const exec = async (command: SandboxCommand): Promise<ExecProcess> => {
+      const argv = commandArgv(command.command);
+      const env = commandEnv(spec.env, command.env ?? {});
+      entry.uses += 1;
+      entry.cancelIdle();
+      const release = () => {
+        entry.uses -= 1;
+        this.#idleAfter(entry, key, idleStopMs);
+      };
+      try {
+        const { cwd, stdin } = command;
+        const process = await this.#options.engine.exec(id, {
+          argv,
+          cwd,
+          env,
+          user: spec.user,
+          stdin,
+        });
+        process.exited.then(release, release);
+        return process;
+      } catch (error) {
+        release();
+        throw error;
+      }
+    };
+    return { ...key, id, spec, git, confinement: "mounts-only", exec };
+  }
+
+  #idleAfter(entry: Entry, key: SandboxKey, ms: number): void {
+    entry.cancelIdle();
+    if (entry.uses > 0) return;
+    entry.cancelIdle = this.#options.clock.after(ms, () => {
+      this.#locked(key, async () => {
+        if (entry.uses > 0) return;
+        const current = await this.#find(entry, key);
+        if (current?.state === "running") await this.#stop(entry, current);
+      }).catch(this.#options.onError ?? (() => {}));
+    });
+  }
+
+  /** By the id that this process knows, else by label: it may have been made by a former daemon. */
+  async #find(entry: Entry, key: SandboxKey): Promise<SandboxStatus | null> {
+    const { engine, owner } = this.#options;
+    if (entry.id !== null) {
+      const status = await engine.status(entry.id);
+      if (status !== null) return status;
+      entry.id = null;
+    }
+    const [found] = await engine.list({
+      [LABELS.owner]: owner,
+      [LABELS.project]: key.project,
+      [LABELS.worktree]: key.worktree,
+    });
+    return found ?? null;
+  }
+
+  async #stop(entry: Entry, sandbox: SandboxStatus): Promise<void> {
+    entry.cancelIdle();
+    if (sandbox.state === "stopped") return;
+    await this.#options.engine.stop(sandbox.id, SANDBOX_STOP_GRACE_MS);
+    this.#tell("stopped", { ...sandbox, state: "stopped" });
+  }
+
+  async #remove(entry: Entry, sandbox: SandboxStatus): Promise<void> {
+    entry.cancelIdle();
+    entry.id = null;
+    await this.#options.engine.remove(sandbox.id);
+    this.#tell("removed", { ...sandbox, state: "stopped" });
+  }
+
+  #tell(event: SandboxEvent, sandbox: SandboxStatus): void {
+    this.#options.onEvent?.(event, withKey(sandbox));
+  }
+
+  /** One thing at a time for each sandbox, in the order of the calls. */
+  #locked<T>(key: SandboxKey, run: (entry: Entry) => Promise<T>): Promise<T> {
+    const name = JSON.stringify([key.project, key.worktree]);
+    let entry = this.#entries.get(name);
+    if (entry === undefined) {
+      entry = { id: null, uses: 0, cancelIdle: () => {}, tail: Promise.resolve() };
+      this.#entries.set(name, entry);
+    }
+    const own = entry;
+    const result = own.tail.then(() => run(own));
+    own.tail = result.catch(() => {});
+    return result;
+  }
+}
+
+function withKey(sandbox: SandboxStatus): SandboxStatus & SandboxKey {
+  const { [LABELS.project]: project = "", [LABELS.worktree]: worktree = "" } = sandbox.labels;
+  return { ...sandbox, project, worktree };
+}
+
+async function repositoryFor(
+  project: Pick<Project, "root" | "worktrees">,
+  profile: Profile,
+  worktree: string,
+): Promise<GitRepository> {
+  if (profile.git === "none") return { commonDir: null, reason: "the profile says git: none" };
+  // What lies in any worktree of the project could have been made by an agent.
+  const isWorktree = picomatch(project.worktrees, { dot: true });
+  const writable = (folder: string) => {
+    const names = relative(project.root, folder).split("/");
+    return names.some((_, last) => isWorktree(names.slice(0, last + 1).join("/")));
+  };
+  return gitRepository(worktree, writable);
+}
