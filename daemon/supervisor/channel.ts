@@ -2,7 +2,7 @@
 
 /** Items have a weight (bytes, or 1); `push` resolves once the queue is below its limit again. */
 export class Channel<T> implements AsyncIterable<T> {
-  readonly #weightMax: number;
+  #weightMax: number;
   readonly #items: { item: T; weight: number }[] = [];
   readonly #waiting: (() => void)[] = [];
   #weight = 0;
@@ -27,6 +27,12 @@ export class Channel<T> implements AsyncIterable<T> {
     while (this.full && !this.#ended) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
+  }
+
+  /** Lets every writer go on, whatever the reader does: for what must come to its end now. */
+  unbound(): void {
+    this.#weightMax = Number.POSITIVE_INFINITY;
+    this.#release();
   }
 
   /** No more items: the reader gets what is queued, then the end, or `error` thrown. */

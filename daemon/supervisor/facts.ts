@@ -1,0 +1,73 @@
+/** The world as the policy is told about it, and what of it an approval is bound to. */
+import type { Facts, PolicySettings, Verdict } from "../policy/types.ts";
+import { realPathFacts } from "../worktree/real-paths.ts";
+import type { Hazard } from "../worktree/types.ts";
+import { contentHash } from "./content-hash.ts";
+import { branchOf } from "./git-branch.ts";
+import { localBins } from "./local-bins.ts";
+import type { BoundFacts } from "./types.ts";
+
+/** Facts that do not depend on what the command says. */
+export function standingFacts(
+  settings: PolicySettings,
+  cwd: string,
+  hazards: readonly Hazard[],
+  onEscape: "alert" | "freeze",
+): Facts {
+  const branch = branchOf(settings.worktree);
+  const bins = localBins(settings.worktree, cwd);
+  const escapingLinks = hazards
+    .filter((hazard) => hazard.kind === "escaping-link")
+    .map((hazard) => hazard.path);
+  return {
+    ...(branch === undefined ? {} : { branch }),
+    ...(bins === undefined ? {} : { localBins: bins }),
+    escapingLinks,
+    frozen: onEscape === "freeze" && escapingLinks.length > 0,
+  };
+}
+
+/** Every path that the verdict names and nobody has looked up yet. */
+export function pathsToLookUp(verdict: Verdict, known: Facts["realpath"] = {}): readonly string[] {
+  const paths = new Set<string>(verdict.bindTo);
+  for (const segment of verdict.segments) {
+    for (const cwd of segment.cwds) paths.add(cwd);
+    for (const { path, real } of segment.paths) {
+      paths.add(path);
+      if (real !== undefined) paths.add(real);
+    }
+  }
+  return [...paths].filter((path) => path.startsWith("/") && !Object.hasOwn(known, path));
+}
+
+/** Where paths lead as the sandbox sees it: only what is mounted there is the host's. */
+export function lookUp(paths: Iterable<string>, settings: PolicySettings) {
+  return realPathFacts(paths, { roots: mountedRoots(settings) });
+}
+
+/** Folders of the host that the sandbox has, at the same place. */
+export function mountedRoots(settings: PolicySettings): readonly string[] {
+  return [settings.worktree, ...settings.readable];
+}
+
+/** Stands for the content of a file that only the sandbox has: it cannot be shown, and so not be bound to. */
+const UNSEEN = "unseen";
+
+export async function boundFacts(
+  verdict: Verdict,
+  facts: Facts,
+  settings: PolicySettings,
+): Promise<BoundFacts> {
+  const realpath = facts.realpath ?? {};
+  const roots = mountedRoots(settings);
+  const content: Record<string, string | null> = {};
+  for (const path of verdict.bindTo) {
+    const real = realpath[path] ?? path;
+    content[path] = isBelowAny(real, roots) ? await contentHash(real) : UNSEEN;
+  }
+  return { branch: facts.branch, realpath, content };
+}
+
+export function isBelowAny(path: string, roots: readonly string[]): boolean {
+  return roots.some((root) => path === root || path.startsWith(root === "/" ? "/" : `${root}/`));
+}
