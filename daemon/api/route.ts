@@ -16,6 +16,8 @@ export interface Backend {
     show(name: string): Profile;
   };
   readonly version: string;
+  /** Resolves when every project has its socket, so that who added one may use it at once. */
+  readonly socketsSettled: () => Promise<void>;
 }
 
 export type SocketKind = Caller["socket"]["kind"];

@@ -1,5 +1,13 @@
 /** Makes the folders and Unix sockets that callers reach the daemon through, with owners and modes as the trust model says. */
-import { chmodSync, chownSync, lstatSync, mkdirSync, type Stats, unlinkSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  lstatSync,
+  mkdirSync,
+  rmSync,
+  type Stats,
+  unlinkSync,
+} from "node:fs";
 import { connect, type Server } from "node:net";
 import { join } from "node:path";
 import { RecintoError } from "../errors.ts";
@@ -26,6 +34,11 @@ export function prepareRunDir(runDir: string): void {
 /** A folder of its own for one project's socket: 0750, or 0700 when no group may enter. */
 export function prepareAgentFolder(runDir: string, project: string, access: SocketAccess): void {
   prepareFolder(join(runDir, "projects", project), access.gid === null ? 0o700 : 0o750, access.gid);
+}
+
+/** Takes the folder away with what a killed daemon may have left in it. */
+export function removeAgentFolder(runDir: string, project: string): void {
+  rmSync(join(runDir, "projects", project), { recursive: true, force: true });
 }
 
 /**

@@ -45,7 +45,11 @@ export const addProject = jsonRoute({
   body: ProjectSchema,
   answer: ProjectSchema,
   errors: ["bad-config", "bad-profile"],
-  handle: ({ supervisor }, { caller, body }) => supervisor.addProject(caller, body),
+  handle: async ({ supervisor, socketsSettled }, { caller, body }) => {
+    const added = await supervisor.addProject(caller, body);
+    await socketsSettled();
+    return added;
+  },
 });
 
 export const removeProject = jsonRoute({

@@ -1,0 +1,169 @@
+/** HTTP over the daemon's Unix socket for programs: one JSON answer, or lines as they come. */
+import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
+import type { Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ERROR_KINDS, type ErrorCode, RecintoError } from "../errors.ts";
+import { CLIENT_START_RETRY_MS, CLIENT_START_WAIT_MS } from "../limits.ts";
+
+export interface TransportOptions {
+  readonly socketPath: string;
+  /** Keep trying for the first seconds while the daemon starts. */
+  readonly waitForStart?: boolean;
+}
+
+export interface Call {
+  readonly method: "DELETE" | "GET" | "POST";
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly body?: unknown;
+  /** Goes after `body`, which is then the first line of NDJSON. */
+  readonly rest?: Readable;
+  readonly signal?: AbortSignal;
+}
+
+export class Transport {
+  readonly #options: TransportOptions;
+  readonly #agent = new Agent({ keepAlive: true });
+
+  constructor(options: TransportOptions) {
+    this.#options = options;
+  }
+
+  /** The answer's JSON; `undefined` for 204. Throws RecintoError: the daemon's own, or `daemon-unreachable`. */
+  async json<T>(call: Call): Promise<T> {
+    const response = await this.#send(call);
+    const text = await textOf(response);
+    return (text === "" ? undefined : parse(text)) as T;
+  }
+
+  /** One value a line. Leaving the loop, or aborting the signal, closes the connection: the daemon then stops the work. */
+  async *lines<T>(call: Call): AsyncGenerator<T, void> {
+    const response = await this.#send(call);
+    let begun = "";
+    let ended = false;
+    response.setEncoding("utf8");
+    try {
+      for await (const chunk of response as AsyncIterable<string>) {
+        const lines = (begun + chunk).split("\n");
+        begun = lines.pop() as string;
+        for (const line of lines) {
+          if (line !== "") yield lineValue<T>(line);
+        }
+      }
+      ended = true;
+    } catch (error) {
+      if (call.signal?.aborted) return;
+      throw this.#unreachable(error);
+    } finally {
+      if (!ended) response.destroy();
+    }
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  async #send(call: Call): Promise<IncomingMessage> {
+    const until = Date.now() + (this.#options.waitForStart ? CLIENT_START_WAIT_MS : 0);
+    for (;;) {
+      try {
+        const response = await this.#once(call);
+        if ((response.statusCode ?? 500) < 300) return response;
+        throw errorOf(parse(await textOf(response)));
+      } catch (error) {
+        if (error instanceof RecintoError) throw error;
+        const code = (error as NodeJS.ErrnoException).code ?? "";
+        // Nothing was sent yet in these cases, so that trying again cannot run a command twice.
+        const starting = code === "ENOENT" || code === "ECONNREFUSED";
+        if (!starting || Date.now() >= until) throw this.#unreachable(error);
+        await sleep(CLIENT_START_RETRY_MS);
+      }
+    }
+  }
+
+  #once(call: Call): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+      const request = httpRequest({
+        socketPath: this.#options.socketPath,
+        agent: this.#agent,
+        method: call.method,
+        path: pathOf(call),
+        headers: {
+          host: "recinto",
+          ...(body === undefined
+            ? {}
+            : { "content-type": call.rest ? "application/x-ndjson" : "application/json" }),
+        },
+        ...(call.signal ? { signal: call.signal } : {}),
+      });
+      request.once("response", resolve);
+      // Also after the answer has begun: a command may end before it has read all of its stdin.
+      request.on("error", reject);
+      if (call.rest === undefined) request.end(body);
+      else {
+        request.write(`${body}\n`);
+        call.rest.pipe(request);
+      }
+    });
+  }
+
+  #unreachable(error: unknown): RecintoError {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const { socketPath } = this.#options;
+    if (code === "EACCES") {
+      return new RecintoError("not-permitted", `this user may not open ${socketPath}`, {
+        hint: "use a user or group that may; ls -l shows which",
+        cause: error,
+      });
+    }
+    const what =
+      code === "ENOENT" || code === "ECONNREFUSED"
+        ? `no daemon listens on ${socketPath}`
+        : `the connection to the daemon broke off (${code ?? message})`;
+    return new RecintoError("daemon-unreachable", what, { cause: error });
+  }
+}
+
+/** An error in the middle of a stream is thrown as if it had been the answer. */
+function lineValue<T>(line: string): T {
+  const value = parse(line) as { type?: unknown };
+  if (value.type === "error") throw errorOf(value);
+  return value as T;
+}
+
+function errorOf(answer: unknown): RecintoError {
+  const error = (answer as { error?: Record<string, unknown> }).error ?? {};
+  const code =
+    typeof error.code === "string" && error.code in ERROR_KINDS ? error.code : "internal";
+  const { hint, details, requestId } = error;
+  return new RecintoError(code as ErrorCode, String(error.message ?? "an error without words"), {
+    ...(typeof hint === "string" ? { hint } : {}),
+    details: { ...(details as object | undefined), requestId },
+  });
+}
+
+function pathOf({ path, query = {} }: Call): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) search.set(name, String(value));
+  }
+  return search.size === 0 ? path : `${path}?${search}`;
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  response.setEncoding("utf8");
+  let text = "";
+  for await (const chunk of response as AsyncIterable<string>) text += chunk;
+  return text;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new RecintoError("daemon-unreachable", "what answers on this socket is not recintod", {
+      cause: error,
+    });
+  }
+}

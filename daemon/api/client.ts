@@ -1,0 +1,176 @@
+/** The typed client of the daemon: what an agent may do over its project's socket, and an admin over theirs. */
+import { isUtf8 } from "node:buffer";
+import { Readable } from "node:stream";
+import { Transport, type TransportOptions } from "./client-transport.ts";
+import type { Answer, Approval, ApprovalState, OpenedSession, Session, Version } from "./schema.ts";
+import type {
+  DenialKey,
+  Health,
+  JournalEntry,
+  Profile,
+  ProfileSummary,
+  Project,
+  Sandbox,
+  StoredRule,
+  VerifyResult,
+  WorktreeHazards,
+} from "./schema-admin.ts";
+import type { Verdict } from "./schema-policy.ts";
+import type { Bytes, RunRequest, WireRunEvent } from "./schema-run.ts";
+
+export type { Answer, Approval, Health, JournalEntry, Project, Session, Verdict, WireRunEvent };
+
+type OutputType = "stdout" | "stderr";
+
+/** An event as a program wants it: output as bytes. */
+export type ClientRunEvent =
+  | Exclude<WireRunEvent, { type: OutputType }>
+  | { readonly type: OutputType; readonly data: Buffer };
+
+export interface ClientRunRequest extends Omit<RunRequest, "stdin"> {
+  /** Bytes are sent with the request and shown to an approver; a stream follows it, with back-pressure. */
+  readonly stdin?: Uint8Array | Readable;
+}
+
+export interface EventFilter {
+  readonly after?: number;
+  readonly since?: number;
+  readonly project?: string;
+  readonly event?: string;
+  readonly limit?: number;
+}
+
+export type AgentClient = ReturnType<typeof agentClient>;
+export type AdminClient = ReturnType<typeof adminClient>;
+
+/** All calls throw RecintoError with the daemon's code and hint. */
+export function agentClient(options: TransportOptions) {
+  const http = new Transport(options);
+  return {
+    version: () => http.json<Version>({ method: "GET", path: "/v1/version" }),
+    sessions: () => http.json<Session[]>({ method: "GET", path: "/v1/sessions" }),
+    openSession: (worktree: string) =>
+      http.json<OpenedSession>({ method: "POST", path: "/v1/sessions", body: { worktree } }),
+    session: (id: string) =>
+      http.json<Session>({ method: "GET", path: `/v1/sessions/${encode(id)}` }),
+    closeSession: (id: string) =>
+      http.json<void>({ method: "DELETE", path: `/v1/sessions/${encode(id)}` }),
+    approval: (session: string, id: string) =>
+      http.json<Approval>({
+        method: "GET",
+        path: `/v1/sessions/${encode(session)}/approvals/${encode(id)}`,
+      }),
+    check: (session: string, command: string, cwd?: string) =>
+      http.json<Verdict>({
+        method: "POST",
+        path: `/v1/sessions/${encode(session)}/check`,
+        body: cwd === undefined ? { command } : { command, cwd },
+      }),
+    run: (session: string, request: ClientRunRequest, signal?: AbortSignal) =>
+      run(http, session, request, signal),
+    close: () => http.close(),
+  };
+}
+
+/** All calls throw RecintoError with the daemon's code and hint. */
+export function adminClient(options: TransportOptions) {
+  const http = new Transport(options);
+  const get = <T>(path: string, query?: object) =>
+    http.json<T>({ method: "GET", path, query: { ...query } });
+  return {
+    version: () => get<Version>("/v1/version"),
+    health: () => get<Health>("/v1/health"),
+
+    projects: () => get<Project[]>("/v1/projects"),
+    project: (id: string) => get<Project>(`/v1/projects/${encode(id)}`),
+    addProject: (project: Project) =>
+      http.json<Project>({ method: "POST", path: "/v1/projects", body: project }),
+    removeProject: (id: string) =>
+      http.json<void>({ method: "DELETE", path: `/v1/projects/${encode(id)}` }),
+    rules: (project: string) => get<StoredRule[]>(`/v1/projects/${encode(project)}/rules`),
+    revokeRule: (project: string, rule: string) =>
+      http.json<StoredRule>({
+        method: "DELETE",
+        path: `/v1/projects/${encode(project)}/rules/${encode(rule)}`,
+      }),
+    profiles: () => get<ProfileSummary[]>("/v1/profiles"),
+    profile: (name: string) => get<Profile>(`/v1/profiles/${encode(name)}`),
+
+    approvals: (filter: { state?: ApprovalState; project?: string; session?: string } = {}) =>
+      get<Approval[]>("/v1/approvals", filter),
+    approval: (id: string) => get<Approval>(`/v1/approvals/${encode(id)}`),
+    answer: (id: string, answer: Answer) =>
+      http.json<Approval>({
+        method: "POST",
+        path: `/v1/approvals/${encode(id)}/answer`,
+        body: answer,
+      }),
+    watchApprovals: (signal?: AbortSignal) =>
+      http.lines<Approval>({ method: "GET", path: "/v1/watch/approvals", ...optional(signal) }),
+
+    sessions: () => get<Session[]>("/v1/sessions"),
+    session: (id: string) => get<Session>(`/v1/sessions/${encode(id)}`),
+    closeSession: (id: string) =>
+      http.json<void>({ method: "DELETE", path: `/v1/sessions/${encode(id)}` }),
+    resetDenials: (key: DenialKey) =>
+      http.json<{ reset: number }>({ method: "POST", path: "/v1/denials/reset", body: key }),
+
+    events: (filter: EventFilter = {}) => get<JournalEntry[]>("/v1/events", filter),
+    followEvents: (filter: EventFilter = {}, signal?: AbortSignal) =>
+      http.lines<JournalEntry>({
+        method: "GET",
+        path: "/v1/watch/events",
+        query: { ...filter },
+        ...optional(signal),
+      }),
+    verifyJournal: () => get<VerifyResult>("/v1/journal/verify"),
+    hazards: (project?: string) => get<WorktreeHazards[]>("/v1/hazards", { project }),
+    sandboxes: () => get<Sandbox[]>("/v1/sandboxes"),
+    close: () => http.close(),
+  };
+}
+
+async function* run(
+  http: Transport,
+  session: string,
+  { stdin, ...request }: ClientRunRequest,
+  signal?: AbortSignal,
+): AsyncGenerator<ClientRunEvent, void> {
+  const given =
+    stdin === undefined
+      ? { body: request }
+      : stdin instanceof Uint8Array
+        ? { body: { ...request, stdin: carried(Buffer.from(stdin)) } }
+        : { body: { ...request, stdin: "stream" }, rest: stdinLines(stdin) };
+  const call = { method: "POST", path: `/v1/sessions/${encode(session)}/exec` } as const;
+  for await (const event of http.lines<WireRunEvent>({ ...call, ...given, ...optional(signal) })) {
+    if (isOutput(event)) {
+      const data = "text" in event ? Buffer.from(event.text) : Buffer.from(event.base64, "base64");
+      yield { type: event.type, data };
+    } else yield event;
+  }
+}
+
+function isOutput(event: WireRunEvent): event is Extract<WireRunEvent, { type: OutputType }> {
+  return event.type === "stdout" || event.type === "stderr";
+}
+
+function carried(bytes: Buffer): Bytes {
+  return isUtf8(bytes) ? { text: bytes.toString("utf8") } : { base64: bytes.toString("base64") };
+}
+
+/** One Bytes object a line, made only as fast as the daemon takes them. */
+function stdinLines(stdin: Readable): Readable {
+  async function* lines() {
+    for await (const chunk of stdin) yield `${JSON.stringify(carried(Buffer.from(chunk)))}\n`;
+  }
+  return Readable.from(lines());
+}
+
+function encode(part: string): string {
+  return encodeURIComponent(part);
+}
+
+function optional(signal: AbortSignal | undefined): { signal?: AbortSignal } {
+  return signal === undefined ? {} : { signal };
+}

@@ -1,0 +1,100 @@
+/** Keeps the daemon's sockets open: the admin's always, and one for each project as projects come and go. */
+import type { Logger } from "pino";
+import { REQUEST_BODIES_BYTES_MAX } from "../limits.ts";
+import type { Project } from "../settings/types.ts";
+import { BodyBudget } from "./body.ts";
+import type { Backend } from "./route.ts";
+import { ROUTES } from "./routes/table.ts";
+import { type ApiServer, createApiServer } from "./server.ts";
+import {
+  adminSocketPath,
+  agentSocketPath,
+  listen,
+  prepareAgentFolder,
+  prepareRunDir,
+  removeAgentFolder,
+} from "./socket.ts";
+
+export interface ListenersParts {
+  readonly runDir: string;
+  readonly adminGid: number | null;
+  /** Asked each time a project's socket is opened. */
+  readonly agentGid: (project: Project) => number | null;
+  readonly backend: Omit<Backend, "socketsSettled">;
+  readonly log: Logger;
+  readonly requestId: () => string;
+}
+
+export interface Listeners {
+  /** Stops listening, lets answers end for `graceMs`, removes the sockets. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** Throws when the admin socket cannot be opened; a project's that cannot is logged and the others are served. */
+export async function openListeners(parts: ListenersParts): Promise<Listeners> {
+  const bodies = new BodyBudget(REQUEST_BODIES_BYTES_MAX);
+  const agents = new Map<string, { readonly gid: number | null; readonly server: ApiServer }>();
+  // Projects may change while a socket is being opened or closed: one change after another.
+  let settled: Promise<void> = Promise.resolve();
+  const { runDir, log } = parts;
+  const backend: Backend = { ...parts.backend, socketsSettled: () => settled };
+  const common = { routes: ROUTES, backend, bodies, log, requestId: parts.requestId };
+
+  prepareRunDir(runDir);
+  const admin = createApiServer({ ...common, socket: { kind: "admin" } });
+  await listen(admin.http, adminSocketPath(runDir), { gid: parts.adminGid });
+
+  async function open(project: Project): Promise<void> {
+    const access = { gid: parts.agentGid(project) };
+    const server = createApiServer({ ...common, socket: { kind: "agent", project: project.id } });
+    prepareAgentFolder(runDir, project.id, access);
+    await listen(server.http, agentSocketPath(runDir, project.id), access);
+    agents.set(project.id, { ...access, server });
+    if (access.gid === null) {
+      log.warn(
+        { project: project.id },
+        "agent socket open to root alone: set agentGroup in the project",
+      );
+    } else log.info({ project: project.id, ...access }, "agent socket open");
+  }
+
+  async function shut(id: string, graceMs: number): Promise<void> {
+    const agent = agents.get(id);
+    agents.delete(id);
+    await agent?.server.close(graceMs);
+    removeAgentFolder(runDir, id);
+    log.info({ project: id }, "agent socket closed");
+  }
+
+  async function follow(projects: readonly Project[]): Promise<void> {
+    const wanted = new Map(projects.map((project) => [project.id, project]));
+    for (const [id, { gid }] of [...agents]) {
+      const project = wanted.get(id);
+      if (project === undefined || parts.agentGid(project) !== gid) await shut(id, 0);
+    }
+    for (const project of projects) {
+      if (agents.has(project.id)) continue;
+      await open(project).catch((err) =>
+        log.error({ err, project: project.id }, "cannot open the agent socket"),
+      );
+    }
+  }
+
+  const stop = parts.backend.supervisor.onProjects((projects) => {
+    settled = settled
+      .then(() => follow(projects))
+      .catch((err) => log.error({ err }, "cannot follow the projects"));
+  });
+  await settled;
+
+  return {
+    async close(graceMs) {
+      stop();
+      await settled;
+      await Promise.all([
+        admin.close(graceMs),
+        ...[...agents.keys()].map((id) => shut(id, graceMs)),
+      ]);
+    },
+  };
+}

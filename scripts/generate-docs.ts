@@ -1,0 +1,26 @@
+/** Writes the documents that are made from the sources; with --check it says which of them are stale instead. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { openApi } from "../daemon/api/openapi.ts";
+import { ROUTES } from "../daemon/api/routes/table.ts";
+
+const root = new URL("..", import.meta.url);
+const { version } = JSON.parse(readFileSync(new URL("package.json", root), "utf8"));
+
+/** Path below the checkout → what should stand there. */
+export const DOCUMENTS: Readonly<Record<string, () => string>> = {
+  "docs/openapi.json": () => `${JSON.stringify(openApi(ROUTES, version), null, 2)}\n`,
+};
+
+if (process.argv[1] === new URL(import.meta.url).pathname) {
+  const check = process.argv.includes("--check");
+  for (const [path, make] of Object.entries(DOCUMENTS)) {
+    const file = new URL(path, root);
+    const text = make();
+    const current = existsSync(file) && readFileSync(file, "utf8") === text;
+    if (current) continue;
+    if (check) {
+      process.stderr.write(`${path} is stale: npx tsx scripts/generate-docs.ts\n`);
+      process.exitCode = 1;
+    } else writeFileSync(file, text);
+  }
+}
