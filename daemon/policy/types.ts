@@ -86,6 +86,10 @@ export interface SegmentVerdict {
   readonly text: string;
   /** Decoded words, present when all of them are sure. */
   readonly argv?: readonly string[];
+  /** Canonical name of what it does, whatever its spelling: `git push`, `sed`; "" when there is no verb. */
+  readonly form: string;
+  /** Hosts that are named literally, for network uses. */
+  readonly hosts?: readonly string[];
   /** The possible working directories when it starts. Empty: not known. */
   readonly cwds: readonly string[];
   readonly verdict: Decision;

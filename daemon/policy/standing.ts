@@ -1,0 +1,22 @@
+/** What a profile allows by itself: the table of design §4, as a question about one class of action. */
+import type { ActionClass, PolicySettings, StandingClass } from "./types.ts";
+
+const STANDING: ReadonlySet<string> = new Set<StandingClass>([
+  "read",
+  "build",
+  "run",
+  "write",
+  "scratch",
+  "git-write",
+  "loopback",
+]);
+
+/** Network, engine, installation, processes, privilege and the unknown are never standing. */
+export function isStanding(cls: ActionClass): cls is StandingClass {
+  return STANDING.has(cls);
+}
+
+export function standingAllows(settings: PolicySettings, cls: ActionClass): boolean {
+  if (isStanding(cls)) return settings.standing[cls] === "allow";
+  return cls === "unknown" && settings.unknown === "confine";
+}
