@@ -1,5 +1,6 @@
 /** The world as the policy is told about it, and what of it an approval is bound to. */
 import type { Facts, PolicySettings, Verdict } from "../policy/types.ts";
+import type { Project } from "../settings/types.ts";
 import { realPathFacts } from "../worktree/real-paths.ts";
 import type { Hazard } from "../worktree/types.ts";
 import { contentHash } from "./content-hash.ts";
@@ -9,12 +10,13 @@ import type { BoundFacts } from "./types.ts";
 
 /** Facts that do not depend on what the command says. */
 export function standingFacts(
+  project: Pick<Project, "root" | "worktrees">,
   settings: PolicySettings,
   cwd: string,
   hazards: readonly Hazard[],
   onEscape: "alert" | "freeze",
 ): Facts {
-  const branch = branchOf(settings.worktree);
+  const branch = branchOf(project, settings.worktree);
   const bins = localBins(settings.worktree, cwd);
   const escapingLinks = hazards
     .filter((hazard) => hazard.kind === "escaping-link")

@@ -1,29 +1,38 @@
 /** Which branch a worktree is on, read from its files: git itself would run what the worktree's config says. */
 import { lstatSync, realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import picomatch from "picomatch";
 import { GIT_POINTER_BYTES_MAX } from "../limits.ts";
+import type { Project } from "../settings/types.ts";
 import { readSmallFile } from "./small-file.ts";
 
 /**
  * The branch's name, null when HEAD is detached, undefined when it cannot be told. A worktree's `.git` file is the
- * agent's to write, so a pointer counts only where the agent could not have made what it points to: outside the
- * worktree, with git's own pointer back to this one.
+ * agent's to write, so a pointer counts only where no agent could have made what it points to: outside every worktree
+ * of the project, with git's own pointer back to this one.
  */
-export function branchOf(worktree: string): string | null | undefined {
+export function branchOf(
+  project: Pick<Project, "root" | "worktrees">,
+  worktree: string,
+): string | null | undefined {
   const dotGit = join(worktree, ".git");
   const stat = lstatSync(dotGit, { throwIfNoEntry: false });
   if (stat === undefined) return undefined;
   if (stat.isDirectory()) return branchInHead(join(dotGit, "HEAD"));
-  const gitDir = linkedGitDir(worktree, dotGit);
+  const gitDir = linkedGitDir(project, worktree, dotGit);
   return gitDir === null ? undefined : branchInHead(join(gitDir, "HEAD"));
 }
 
-function linkedGitDir(worktree: string, dotGit: string): string | null {
+function linkedGitDir(
+  project: Pick<Project, "root" | "worktrees">,
+  worktree: string,
+  dotGit: string,
+): string | null {
   const pointer = pointed(dotGit, "gitdir: ");
   if (pointer === null) return null;
   try {
     const gitDir = realpathSync(resolve(worktree, pointer));
-    if (isWithin(gitDir, realpathSync(worktree))) return null;
+    if (isWithin(gitDir, realpathSync(worktree)) || inSomeWorktree(project, gitDir)) return null;
     const back = pointed(join(gitDir, "gitdir"), "");
     if (back === null) return null;
     // The pointer back names the `.git` file; its folder must really be this worktree.
@@ -32,6 +41,12 @@ function linkedGitDir(worktree: string, dotGit: string): string | null {
   } catch {
     return null;
   }
+}
+
+function inSomeWorktree({ root, worktrees }: Pick<Project, "root" | "worktrees">, path: string) {
+  const matches = picomatch(worktrees, { dot: true });
+  const names = relative(root, path).split("/");
+  return names.some((_, last) => matches(names.slice(0, last + 1).join("/")));
 }
 
 function pointed(file: string, prefix: string): string | null {

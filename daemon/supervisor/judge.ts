@@ -9,11 +9,13 @@ import type {
   Rule,
   Verdict,
 } from "../policy/types.ts";
+import type { Project } from "../settings/types.ts";
 import type { Hazard } from "../worktree/types.ts";
 import { lookUp, pathsToLookUp, standingFacts } from "./facts.ts";
 
 export interface JudgeInput {
   readonly request: PolicyRequest;
+  readonly project: Pick<Project, "root" | "worktrees">;
   readonly settings: PolicySettings;
   readonly onEscape: "alert" | "freeze";
   readonly hazards: readonly Hazard[];
@@ -30,7 +32,7 @@ export interface Judged {
 /** Never throws for what the policy does: an error while judging is a deny that says so. */
 export function judge(evaluate: (input: EvaluateInput) => Verdict, input: JudgeInput): Judged {
   const { request, settings, rules, denials } = input;
-  const base = standingFacts(settings, request.cwd, input.hazards, input.onEscape);
+  const base = standingFacts(input.project, settings, request.cwd, input.hazards, input.onEscape);
   const ask = (facts: Facts): Verdict => {
     try {
       return evaluate({

@@ -1,0 +1,204 @@
+/** One running command, watched to its end whatever its reader does: output, limits, cancelling, and one known outcome. */
+import type { Readable } from "node:stream";
+import { RecintoError } from "../errors.ts";
+import { EXEC_BUFFER_BYTES_MAX, EXEC_LOST_AFTER_MS, EXEC_TERM_GRACE_MS } from "../limits.ts";
+import type { ExecExit, ExecProcess } from "../sandbox/engine.ts";
+import { Channel } from "./channel.ts";
+import type { RunEvent, RunRequest } from "./types.ts";
+
+export interface ExecutionInput {
+  readonly process: ExecProcess;
+  /** Id of this execution, for the events. */
+  readonly exec: string;
+  readonly stdin: RunRequest["stdin"];
+  readonly timeoutMs: number;
+  readonly outputBytesMax: number;
+  /** The client left, the session was closed, the daemon stops. */
+  readonly signal: AbortSignal;
+  readonly now: () => number;
+  /** Called once, when the outcome is known and before the reader hears of it. */
+  readonly onEnd: (outcome: Outcome) => void;
+}
+
+export type ExitEvent = Extract<RunEvent, { type: "exit" }>;
+
+export type Outcome =
+  | { readonly known: true; readonly exit: ExitEvent }
+  /** Whether and how it ended cannot be told. */
+  | { readonly known: false; readonly error: RecintoError };
+
+/**
+ * A command that was started. It is watched from here on, also while nobody reads `events`: it may be ahead by
+ * EXEC_BUFFER_BYTES_MAX of output. Over its time or on `signal` everything it started is killed.
+ */
+export class Execution {
+  readonly #input: ExecutionInput;
+  readonly #channel = new Channel<RunEvent>(EXEC_BUFFER_BYTES_MAX);
+  readonly #startedAt: number;
+  readonly #bytes = { stdout: 0, stderr: 0 };
+  readonly #cut = { stdout: 0, stderr: 0 };
+  readonly #timers: NodeJS.Timeout[] = [];
+  readonly #ended: Promise<void>;
+  #passed = 0;
+  #timedOut = false;
+  #cancelled = false;
+  #killing = false;
+  #exited = false;
+  #giveUp: (error: RecintoError) => void = () => undefined;
+
+  constructor(input: ExecutionInput) {
+    this.#input = input;
+    this.#startedAt = input.now();
+    this.#ended = this.#watch();
+  }
+
+  /** Output, then `exit`; throws where the outcome is not known. For one reader. */
+  events(): AsyncIterable<RunEvent> {
+    return this.#channel;
+  }
+
+  /** Kills what is left of it and resolves once its outcome is recorded. */
+  async stop(): Promise<void> {
+    this.#cancel();
+    await this.#ended;
+  }
+
+  async #watch(): Promise<void> {
+    const { process, timeoutMs, signal } = this.#input;
+    const onAbort = () => this.#cancel();
+    signal.addEventListener("abort", onAbort, { once: true });
+    this.#after(timeoutMs, () => {
+      if (this.#exited) this.#channel.unbound();
+      else this.#timedOut = true;
+      this.#kill();
+    });
+    if (signal.aborted) this.#cancel();
+    const lost = new Promise<never>((_, reject) => {
+      this.#giveUp = reject;
+    });
+    const pumps = Promise.all([
+      this.#pump("stdout", process.stdout),
+      this.#pump("stderr", process.stderr),
+    ]);
+    this.#feed().catch(() => undefined);
+    let outcome: Outcome;
+    try {
+      const exit = await Promise.race([process.exited, lost]);
+      this.#exited = true;
+      await Promise.race([pumps, lost]);
+      outcome = { known: true, exit: this.#exitEvent(exit) };
+    } catch (cause) {
+      const error =
+        cause instanceof RecintoError
+          ? cause
+          : new RecintoError("engine-failed", `the command was lost: ${String(cause)}`, { cause });
+      outcome = { known: false, error };
+    }
+    signal.removeEventListener("abort", onAbort);
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#finish(outcome);
+  }
+
+  #finish(outcome: Outcome): void {
+    let failure: unknown = outcome.known ? null : outcome.error;
+    try {
+      this.#input.onEnd(outcome);
+    } catch (error) {
+      failure = error;
+    }
+    this.#channel.unbound();
+    for (const stream of ["stdout", "stderr"] as const) {
+      if (this.#cut[stream] > 0) this.#truncated(stream);
+    }
+    if (outcome.known && failure === null) void this.#channel.push(outcome.exit);
+    this.#channel.end(failure);
+  }
+
+  async #pump(stream: "stdout" | "stderr", source: Readable): Promise<void> {
+    for await (const chunk of source as AsyncIterable<Buffer>) {
+      this.#bytes[stream] += chunk.length;
+      const room = this.#input.outputBytesMax - this.#passed;
+      const data = chunk.subarray(0, Math.max(0, room));
+      this.#passed += data.length;
+      if (data.length > 0) await this.#channel.push({ type: stream, data }, data.length);
+      if (data.length === chunk.length) continue;
+      // What is over the limit is read and dropped, so that the command itself comes to its end.
+      const first = this.#cut[stream] === 0;
+      this.#cut[stream] += chunk.length - data.length;
+      if (first) this.#truncated(stream);
+    }
+  }
+
+  #truncated(stream: "stdout" | "stderr"): void {
+    void this.#channel.push({ type: "truncated", stream, bytes: this.#cut[stream] });
+  }
+
+  async #feed(): Promise<void> {
+    const { process, stdin } = this.#input;
+    const to = process.stdin;
+    if (to === null) return;
+    // A command that does not read its input closes it early; that is its right.
+    to.on("error", () => undefined);
+    if (stdin instanceof Uint8Array) {
+      to.end(stdin);
+    } else if (stdin !== undefined) {
+      for await (const chunk of stdin) {
+        if (this.#exited || to.destroyed) return;
+        if (!to.write(chunk)) await drained(to);
+      }
+      to.end();
+    } else to.end();
+  }
+
+  #cancel(): void {
+    // Nobody reads any more: what still comes must not wait for a reader.
+    this.#channel.unbound();
+    if (!this.#exited && !this.#timedOut) this.#cancelled = true;
+    this.#kill();
+  }
+
+  /** TERM, after a while KILL, and after another while it counts as lost. */
+  #kill(): void {
+    if (this.#killing || this.#exited) return;
+    this.#killing = true;
+    const { process } = this.#input;
+    process.kill("TERM").catch(() => undefined);
+    this.#after(EXEC_TERM_GRACE_MS, () => {
+      process.kill("KILL").catch(() => undefined);
+      this.#channel.unbound();
+      this.#after(EXEC_LOST_AFTER_MS, () => {
+        this.#giveUp(
+          new RecintoError("engine-unreachable", "the command was killed, but its end is not seen"),
+        );
+      });
+    });
+  }
+
+  #after(ms: number, run: () => void): void {
+    this.#timers.push(setTimeout(run, Math.min(ms, 2 ** 31 - 1)));
+  }
+
+  #exitEvent({ exitCode, oomKilled }: ExecExit): ExitEvent {
+    return {
+      type: "exit",
+      exec: this.#input.exec,
+      exitCode,
+      timedOut: this.#timedOut,
+      cancelled: this.#cancelled,
+      oomKilled,
+      durationMs: this.#input.now() - this.#startedAt,
+      stdoutBytes: this.#bytes.stdout,
+      stderrBytes: this.#bytes.stderr,
+    };
+  }
+}
+
+function drained(to: NonNullable<ExecProcess["stdin"]>): Promise<void> {
+  return new Promise((resolve) => {
+    const go = () => {
+      to.off("drain", go).off("close", go);
+      resolve();
+    };
+    to.on("drain", go).on("close", go);
+  });
+}
