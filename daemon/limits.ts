@@ -148,3 +148,10 @@ export const WATCH_SLICE_MS = 8;
 export const WATCH_SCAN_INTERVAL_MS = 2_000;
 /** Config of a nested repository that is read to tell whether it runs something; a longer one counts as running. */
 export const GIT_CONFIG_BYTES_MAX = 65_536;
+
+/** One git that the daemon runs on the host: indexing a large import takes minutes, nothing else comes near. */
+export const GIT_HOST_TIMEOUT_MS = 10 * 60_000;
+/** Most that such a git may print: references of the largest repositories reach some tens of megabytes. */
+export const GIT_OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
+/** Largest pack that is brought out of a sandbox at once, bytes. */
+export const GIT_IMPORT_BYTES_MAX = 2 * 1024 * 1024 * 1024;
