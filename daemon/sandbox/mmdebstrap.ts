@@ -11,14 +11,16 @@ const FORGET_MIRROR = 'rm -rf "$1"/etc/apt/sources.list* "$1/etc/apt/apt.conf.d/
 
 /** The words of mmdebstrap for a recipe; the root file system comes out as a tar on standard output. */
 export function mmdebstrapArgs(recipe: ImageRecipe, apt: AptSettings): readonly string[] {
+  // Without configured packages there is no system to customize; the hook after unpacking is the last one then.
+  const hook = recipe.variant === "extract" ? "--extract-hook" : "--customize-hook";
   return [
     `--variant=${recipe.variant}`,
     `--include=${recipe.packages.join(",")}`,
     "--aptopt=Acquire::Languages none",
     ...apt.options.map((option) => `--aptopt=${option}`),
     ...recipe.exclude.map((path) => `--dpkgopt=path-exclude=${path}`),
-    ...recipe.customize.map((command) => `--customize-hook=${command}`),
-    `--customize-hook=${FORGET_MIRROR}`,
+    ...recipe.customize.map((command) => `${hook}=${command}`),
+    `${hook}=${FORGET_MIRROR}`,
     "--format=tar",
     recipe.suite,
     "-",
