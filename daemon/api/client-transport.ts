@@ -52,6 +52,7 @@ export class Transport {
       }
       ended = true;
     } catch (error) {
+      if (error instanceof RecintoError) throw error;
       if (call.signal?.aborted) return;
       throw this.#unreachable(error);
     } finally {

@@ -89,8 +89,8 @@ export function parsePart<S extends z.ZodType>(
   if (result.success) return result.data;
   const found = result.error.issues.flatMap(nearestIssues);
   const issues = found.slice(0, ISSUES_MAX).map((issue) => ({
-    where: [part, ...issue.path.map(String)].join("."),
-    message: cut(lowerFirst(issue.message)),
+    where: harmless(cut([part, ...issue.path.map(String)].join("."))),
+    message: harmless(cut(lowerFirst(issue.message))),
     value: describe(valueAt(value, issue.path)),
   }));
   const [first] = issues;
@@ -139,10 +139,14 @@ function describe(value: unknown): string {
 
 /** A caller's value in a message: quoted, so that nothing in it acts on a terminal, and short. */
 export function echo(value: unknown): string {
-  const text = JSON.stringify(typeof value === "string" ? cut(value) : value);
-  // JSON leaves DEL, C1 controls and direction marks as they are.
+  if (typeof value !== "string") return String(value);
+  return harmless(JSON.stringify(cut(value)));
+}
+
+/** Control characters and direction marks, which JSON leaves as they are above U+001F, spelled out. */
+function harmless(text: string): string {
   return text.replace(
-    /[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+    /[\0-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }

@@ -1,0 +1,248 @@
+/** A supervisor that keeps its state in memory and does what a test tells it, so that the API is tested alone. */
+import { RecintoError } from "../../daemon/errors.ts";
+import type { JournalEntry } from "../../daemon/journal/types.ts";
+import type { Verdict } from "../../daemon/policy/types.ts";
+import type { Project } from "../../daemon/settings/types.ts";
+import type { Health, Supervisor } from "../../daemon/supervisor/supervisor-interface.ts";
+import type {
+  Caller,
+  PendingApproval,
+  RunEvent,
+  RunRequest,
+  SessionInfo,
+} from "../../daemon/supervisor/types.ts";
+
+export const VERDICT: Verdict = {
+  verdict: "allow",
+  effects: ["read"],
+  classes: ["read"],
+  roots: ["/project"],
+  segments: [],
+  reason: "everything is in scope",
+  bindTo: [],
+};
+
+export const DECISION: RunEvent = { type: "decision", action: "a1", verdict: VERDICT };
+export const EXIT: RunEvent = {
+  type: "exit",
+  exec: "e1",
+  exitCode: 0,
+  timedOut: false,
+  cancelled: false,
+  oomKilled: false,
+  durationMs: 1,
+  stdoutBytes: 0,
+  stderrBytes: 0,
+};
+
+export function project(id: string): Project {
+  return { id, root: "/tmp", profile: "default", worktrees: ".", agentGroup: null };
+}
+
+export function approval(id: string, session: string): PendingApproval {
+  return {
+    id,
+    action: `action-${id}`,
+    session,
+    project: "alpha",
+    worktree: "/tmp",
+    uid: 0,
+    command: "rm -rf build",
+    cwd: "/tmp",
+    verdict: { ...VERDICT, verdict: "ask" },
+    facts: { branch: "main", realpath: {}, content: {} },
+    cannotTakeEffect: [],
+    createdAt: 1,
+    expiresAt: 2,
+    state: "pending",
+  };
+}
+
+type Script = (request: RunRequest, signal: AbortSignal, caller: Caller) => AsyncIterable<RunEvent>;
+
+export class FakeSupervisor implements Supervisor {
+  readonly callers: Caller[] = [];
+  readonly sessionsOpen = new Map<string, { info: SessionInfo; caller: Caller }>();
+  readonly questions: PendingApproval[] = [];
+  readonly entries: JournalEntry[] = [];
+  projectList: Project[] = [];
+  /** What the next commands do. */
+  script: Script = async function* () {
+    yield DECISION;
+    yield EXIT;
+  };
+  #listeners: ((projects: readonly Project[]) => void)[] = [];
+  #ids = 0;
+
+  async openSession(caller: Caller, { worktree }: { worktree: string }) {
+    this.callers.push(caller);
+    if (worktree === "/explode") throw new TypeError("a bug with a secret in it");
+    const info: SessionInfo = {
+      id: `s${++this.#ids}`,
+      project: caller.socket.kind === "agent" ? caller.socket.project : "-",
+      worktree,
+      profile: "default",
+      uid: caller.uid,
+      openedAt: 1,
+      lastUsedAt: 1,
+      sharesApproverUid: false,
+      denials: { consecutive: {}, total: 0 },
+      blocked: [],
+      escalated: false,
+    };
+    this.sessionsOpen.set(info.id, { info, caller });
+    return { session: info, existing: false };
+  }
+
+  session(caller: Caller, id: string): SessionInfo {
+    const found = this.sessionsOpen.get(id);
+    const own =
+      caller.socket.kind === "admin" ||
+      (found?.info.uid === caller.uid && found.info.project === caller.socket.project);
+    if (found === undefined || !own) {
+      throw new RecintoError("unknown-session", "there is no such session");
+    }
+    return found.info;
+  }
+
+  async closeSession(caller: Caller, id: string): Promise<void> {
+    this.session(caller, id);
+    this.sessionsOpen.delete(id);
+  }
+
+  listSessions(caller: Caller): SessionInfo[] {
+    return [...this.sessionsOpen.values()]
+      .map(({ info }) => info)
+      .filter((info) => caller.socket.kind === "admin" || info.uid === caller.uid);
+  }
+
+  async *run(caller: Caller, session: string, request: RunRequest, signal: AbortSignal) {
+    this.session(caller, session);
+    yield* this.script(request, signal, caller);
+  }
+
+  async check(caller: Caller, session: string) {
+    this.session(caller, session);
+    return VERDICT;
+  }
+
+  approvals(_caller: Caller, filter: { session?: string; state?: string } = {}) {
+    return this.questions.filter(
+      (one) =>
+        (filter.session === undefined || one.session === filter.session) &&
+        (filter.state === undefined || one.state === filter.state),
+    );
+  }
+
+  approval(_caller: Caller, id: string): PendingApproval {
+    const found = this.questions.find((one) => one.id === id);
+    if (found === undefined) throw new RecintoError("unknown-approval", `no approval ${id}`);
+    return found;
+  }
+
+  async answer(caller: Caller, id: string, answer: { answer: "approve" | "deny" }) {
+    const found = this.approval(caller, id);
+    const answered: PendingApproval = {
+      ...found,
+      state: answer.answer === "approve" ? "approved" : "denied",
+      answeredBy: caller.uid,
+    };
+    this.questions.splice(this.questions.indexOf(found), 1, answered);
+    return answered;
+  }
+
+  async *watchApprovals(_caller: Caller, signal: AbortSignal) {
+    yield* this.questions;
+    await aborted(signal);
+  }
+
+  async rules() {
+    return [];
+  }
+
+  async revokeRule(): Promise<never> {
+    throw new RecintoError("not-found", "no such rule");
+  }
+
+  events(_caller: Caller, { afterSeq = 0, limit = 10 }: { afterSeq?: number; limit?: number }) {
+    return this.entries.filter(({ seq }) => seq > afterSeq).slice(0, limit);
+  }
+
+  async *followEvents(_caller: Caller, _query: object, signal: AbortSignal) {
+    yield* this.entries;
+    await aborted(signal);
+  }
+
+  async verifyJournal() {
+    return { ok: true, entries: this.entries.length, head: "00" };
+  }
+
+  hazards() {
+    return [];
+  }
+
+  projects(): readonly Project[] {
+    return this.projectList;
+  }
+
+  project(_caller: Caller, id: string): Project {
+    const found = this.projectList.find((one) => one.id === id);
+    if (found === undefined) throw new RecintoError("unknown-project", `no project ${id}`);
+    return found;
+  }
+
+  async addProject(_caller: Caller, added: Project): Promise<Project> {
+    this.projectList = [...this.projectList, added];
+    this.#changed();
+    return added;
+  }
+
+  async removeProject(caller: Caller, id: string): Promise<void> {
+    this.project(caller, id);
+    this.projectList = this.projectList.filter((one) => one.id !== id);
+    this.#changed();
+  }
+
+  onProjects(listener: (projects: readonly Project[]) => void): () => void {
+    this.#listeners.push(listener);
+    listener(this.projectList);
+    return () => {
+      this.#listeners = this.#listeners.filter((one) => one !== listener);
+    };
+  }
+
+  async sandboxes() {
+    return [];
+  }
+
+  resetDenials(): number {
+    return 3;
+  }
+
+  async health(): Promise<Health> {
+    return {
+      ok: true,
+      engine: { reachable: true, name: "fake", version: "1", apiVersion: "1" },
+      journal: { ok: true, entries: this.entries.length },
+      projects: this.projectList.length,
+      sessions: this.sessionsOpen.size,
+      running: 0,
+      pending: this.questions.length,
+      agentsShareApproverUid: false,
+      startedAt: 1,
+    };
+  }
+
+  async shutdown(): Promise<void> {}
+
+  #changed(): void {
+    for (const listener of this.#listeners) listener(this.projectList);
+  }
+}
+
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,82 @@
+/** Random bytes and broken requests against a socket of the daemon: it must stay up and its memory flat. */
+import { sendRaw } from "../api/running-api.ts";
+
+/** A small generator with a seed, so that a failure can be had again. */
+export function randomBytes(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const PIECES = [
+  "GET ",
+  "POST ",
+  "DELETE ",
+  "/v1/sessions",
+  "/v1/version",
+  "/v1/approvals/x/answer",
+  " HTTP/1.1\r\n",
+  " HTTP/1.0\r\n",
+  "host: recinto\r\n",
+  "content-type: application/json\r\n",
+  "content-type: application/x-ndjson\r\n",
+  "content-length: 9\r\n",
+  "content-length: 99999999999\r\n",
+  "transfer-encoding: chunked\r\n",
+  "expect: 100-continue\r\n",
+  "upgrade: websocket\r\nconnection: upgrade\r\n",
+  "\r\n",
+  "\n",
+  "ffffffff\r\n",
+  "0\r\n\r\n",
+  '{"worktree":"/tmp"}',
+  '{"command":"ls"}\n',
+  "\0",
+  "\xff\xfe",
+  "%00%ff%2e%2e",
+];
+
+/** Mostly pieces of requests in an order nobody would send them, partly bytes of no kind at all. */
+export function randomRequest(random: () => number): Buffer {
+  const parts: Buffer[] = [];
+  const count = 1 + Math.floor(random() * 12);
+  for (let i = 0; i < count; i++) {
+    if (random() < 0.7) {
+      parts.push(Buffer.from(PIECES[Math.floor(random() * PIECES.length)] ?? "", "latin1"));
+    } else {
+      const bytes = Buffer.alloc(Math.floor(random() ** 3 * 4_096));
+      for (let at = 0; at < bytes.length; at++) bytes[at] = Math.floor(random() * 256);
+      parts.push(bytes);
+    }
+  }
+  return Buffer.concat(parts);
+}
+
+export interface HttpFuzzResult {
+  readonly sent: number;
+  /** Answers by status; "none" for a connection that was closed without one. */
+  readonly statuses: Readonly<Record<string, number>>;
+}
+
+/** Sends `count` random requests, `atOnce` at a time, each on a connection of its own. */
+export async function fuzzSocket(
+  socketPath: string,
+  options: { count: number; seed: number; atOnce: number },
+): Promise<HttpFuzzResult> {
+  const random = randomBytes(options.seed);
+  const statuses: Record<string, number> = {};
+  let left = options.count;
+  async function worker(): Promise<void> {
+    while (left-- > 0) {
+      const answer = await sendRaw(socketPath, randomRequest(random), 500);
+      const status = /^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? "none";
+      statuses[status] = (statuses[status] ?? 0) + 1;
+    }
+  }
+  await Promise.all(Array.from({ length: options.atOnce }, worker));
+  return { sent: options.count, statuses };
+}
