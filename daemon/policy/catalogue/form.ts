@@ -58,9 +58,13 @@ function withShared(parent: Form, sub: Form): Form {
   return form;
 }
 
-/** The part of the work that is the same for options and operands: a word with a role becomes a use or a lift. */
+/**
+ * The part of the work that is the same for options and operands: a word with a role becomes a use or a lift.
+ * What a build verb writes and which code of the project it loads belongs to the build and needs no other permission.
+ */
 function touch(
   draft: Draft,
+  form: Form,
   role: Role,
   word: Word,
   via: string,
@@ -72,8 +76,12 @@ function touch(
     ...(follows ? { follows } : {}),
   };
   if (role === "read" || role === "tree") reads(draft, word, via, more);
-  else if (role === "write") writes(draft, word, via, tree ? { tree } : {});
-  else if (role === "code") runs(draft, word, via);
+  else if (role === "write")
+    writes(draft, word, via, {
+      ...(tree ? { tree } : {}),
+      ...(form.class === "build" ? { class: "build" } : {}),
+    });
+  else if (role === "code") runs(draft, word, via, form.class === "build" ? "build" : "run");
   else if (role === "chdir") reads(draft, word, via, { tree: true });
   else if (role === "none") draft.lifts.push(`operand ${word.text} of ${draft.form}`);
 }
@@ -122,7 +130,7 @@ export function applyForm(
     if (def.lift !== null) draft.lifts.push(`${name} of ${draft.form} ${def.lift}`);
     if (value === null || def.role === "data") continue;
     const path = under(folder, value);
-    touch(draft, def.role, path, name, def.role === "tree", follows);
+    touch(draft, form, def.role, path, name, def.role === "tree", follows);
     if (def.role === "chdir") folder = path;
   }
 
@@ -137,7 +145,7 @@ export function applyForm(
       : ({ rest: form.operands ?? "none" } as OperandRoles);
   const list = operandRoles(roles, parsed);
   list.forEach((role, index) => {
-    touch(draft, role, under(folder, operands[index] as Word), "operand", tree, follows);
+    touch(draft, form, role, under(folder, operands[index] as Word), "operand", tree, follows);
   });
   const pathless = !list.some((role) => role !== "data" && role !== "none");
   const here = folder === null ? { cwd: true } : { path: folder };
