@@ -12,7 +12,8 @@ try {
   skipped = result.numPendingTests + (result.numTodoTests ?? 0);
   // A file that breaks before its first test counts: nothing in it was shown to work.
   for (const file of result.testResults) {
-    if (file.status === "failed" && file.assertionResults.every((test) => test.status !== "failed")) failed += 1;
+    if (file.status === "failed" && file.assertionResults.every((test) => test.status !== "failed"))
+      failed += 1;
   }
 } catch (error) {
   console.error(`the test runner left no report: ${error.message}`);
