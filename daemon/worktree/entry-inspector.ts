@@ -39,6 +39,8 @@ export interface EntryInspector {
   forgetGitFolder(path: BytePath): void;
   /** Judges every known link again: one that was made or removed may have changed where others lead. */
   judgeLinks(): Generator<void>;
+  /** From now on the modes of listed files are looked at too: one more system call for each file. */
+  lookAtModes(): void;
   /** Links were made, changed or removed since `judgeLinks` began last. */
   readonly linksChanged: boolean;
 }
@@ -56,6 +58,7 @@ export function createEntryInspector(options: {
   const roots = options.roots.map(toBytePath);
   const links = new Map<BytePath, BytePath>();
   let linksChanged = false;
+  let modes = false;
 
   const below = (path: BytePath) => path.slice(worktree.length + 1) as BytePath;
 
@@ -79,6 +82,9 @@ export function createEntryInspector(options: {
 
   return {
     forget,
+    lookAtModes() {
+      modes = true;
+    },
     forgetGitFolder: (path) => book.set(path, "content", []),
     get linksChanged() {
       return linksChanged;
@@ -87,7 +93,8 @@ export function createEntryInspector(options: {
       const path = joinBytes(folder, name);
       const at = sysPath(`${handle}/${name}` as BytePath);
       // Only a file's mode can be a hazard; the type of all else came with the folder's listing.
-      const entry = known?.isFile() === false ? known : lstat(at);
+      const enough = known !== undefined && !(modes && known.isFile());
+      const entry = enough ? known : lstat(at);
       const target = entry?.isSymbolicLink() ? readlink(at) : null;
       if (entry === null || (entry.isSymbolicLink() && target === null)) {
         forget(path);

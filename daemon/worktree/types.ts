@@ -32,7 +32,10 @@ export interface WatcherStatus {
 }
 
 export interface WorktreeWatcher {
-  /** Resolves when the whole tree was walked once and every folder is watched. */
+  /**
+   * Resolves when the whole tree was walked once and every folder is watched. Setuid files that were there before are
+   * found a moment later.
+   */
   readonly ready: Promise<void>;
   hazards(): readonly Hazard[];
   status(): WatcherStatus;

@@ -56,6 +56,7 @@ export function watchWorktree(
   const toScan: FolderNode[] = [];
   const changed = new Map<FolderNode, Set<BytePath> | "all">();
   let timer: NodeJS.Timeout | null = null;
+  let timerDueAt = 0;
   let running = false;
   let closed = false;
   let isReady = false;
@@ -95,7 +96,10 @@ export function watchWorktree(
   const unsubscribe = processEventBurst.subscribe(() => changes.lookAtEverything());
 
   function schedule(delayMs: number): void {
-    if (timer !== null || running || closed) return;
+    const dueAt = performance.now() + delayMs;
+    if (running || closed || (timer !== null && timerDueAt <= dueAt)) return;
+    if (timer !== null) clearTimeout(timer);
+    timerDueAt = dueAt;
     timer = setTimeout(() => {
       timer = null;
       void pump();
@@ -201,7 +205,11 @@ export function watchWorktree(
   }
 
   toScan.push(tree.root);
-  const ready = source.ready.then(() => pump());
+  // Links and folders first: files' modes would double the time until everything is watched.
+  const ready = source.ready.then(pump).then(() => {
+    inspector.lookAtModes();
+    changes.lookAtEverything();
+  });
 
   return {
     ready,
