@@ -8,6 +8,7 @@ import {
   sysPath,
   toBytePath,
 } from "./byte-path.ts";
+import { gitLayout } from "./git-dir.ts";
 import { looksLikeGitFolder, readGitFolder, readGitPointer } from "./git-folder.ts";
 import type { HazardBook } from "./hazard-book.ts";
 import {
@@ -75,6 +76,12 @@ export function createEntryInspector(options: {
     return finding === null ? null : spelledOut(finding);
   }
 
+  /** The next plain `git status` of a person on the host believes the worktree's own `.git`. */
+  function ownPointerFinding(): Finding | null {
+    const layout = gitLayout(fromBytePath(worktree));
+    return layout.kind === "untrusted" ? { kind: "nested-git", reason: layout.reason } : null;
+  }
+
   function forget(path: BytePath): void {
     if (links.delete(path)) linksChanged = true;
     book.set(path, "entry", []);
@@ -108,8 +115,8 @@ export function createEntryInspector(options: {
         const escaping = judgeLink(path, target, cachedLook());
         if (escaping !== null) findings.push(escaping);
       } else if (links.delete(path)) linksChanged = true;
-      if (type === "file" && name === ".git" && folder !== worktree) {
-        const pointer = pointerFinding(folder, path);
+      if (name === ".git" && type !== "folder") {
+        const pointer = folder === worktree ? ownPointerFinding() : pointerFinding(folder, path);
         if (pointer !== null) findings.push(pointer);
       }
       book.set(path, "entry", findings);

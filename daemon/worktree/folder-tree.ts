@@ -38,6 +38,8 @@ const ENTRIES_AT_ONCE = 128;
 
 export function createFolderTree(options: {
   readonly worktree: BytePath;
+  /** The worktree lies below the project's root, and is not that root. */
+  readonly linked: boolean;
   readonly rootFd: () => number;
   readonly inspector: EntryInspector;
   readonly notifier: FolderNotifier;
@@ -123,9 +125,12 @@ export function createFolderTree(options: {
     later(added);
   }
 
-  /** The worktree's own repository is git-dir.ts's matter, and mounted read-only or not at all. */
+  /**
+   * A `.git` folder at the top is the owner's repository, which runs what the owner configured, unless the worktree is
+   * one of several: git makes a `.git` file there, and a folder in its place is someone else's work.
+   */
   function judgeAsGitFolder(node: FolderNode, path: BytePath, names: ReadonlySet<string>): void {
-    for (let at = node; at.parent !== null; at = at.parent) {
+    for (let at = node; at.parent !== null && !options.linked; at = at.parent) {
       if (at.name === ".git" && at.parent === root) return;
     }
     if (node !== root) inspector.inspectGitFolder(path, node.name === ".git", names);

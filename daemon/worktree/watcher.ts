@@ -92,7 +92,13 @@ export function watchWorktree(
     },
   };
   const source = makeSource(changes, worktree);
-  const tree = createFolderTree({ worktree, rootFd: () => rootFd, inspector, notifier: source });
+  const tree = createFolderTree({
+    worktree,
+    linked: options.roots.some((root) => options.worktree.startsWith(`${root}/`)),
+    rootFd: () => rootFd,
+    inspector,
+    notifier: source,
+  });
   const unsubscribe = processEventBurst.subscribe(() => changes.lookAtEverything());
 
   function schedule(delayMs: number): void {
