@@ -1,6 +1,6 @@
 /** Finds the repository behind a worktree without believing what the worktree says about it. */
 import { constants } from "node:fs";
-import { lstat, open, realpath } from "node:fs/promises";
+import { lstat, open } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { GIT_POINTER_BYTES_MAX } from "../limits.ts";
 import { isAtOrBelow } from "./mount-source.ts";
@@ -12,8 +12,8 @@ export type GitRepository =
 
 /**
  * The `.git` file of a linked worktree can be written by the agent, and what it names would be mounted. So the
- * repository has to name the worktree in turn (`worktrees/ID/gitdir`), look like one, have no link on its path, and lie
- * outside of everything that agents can write (`writable`: a test for folders of worktrees).
+ * repository has to name the worktree in turn (`worktrees/ID/gitdir`), look like one, and lie outside of everything that
+ * agents can write (`writable`: a test for folders of worktrees). Links on the way are checkMountSource's to refuse.
  */
 export async function gitRepository(
   worktree: string,
@@ -39,7 +39,6 @@ export async function gitRepository(
   if (isAtOrBelow(commonDir, worktree) || writable(commonDir)) {
     return none(`${commonDir} lies in a folder that agents can write`);
   }
-  if ((await realpath(own)) !== own) return none(`there is a symbolic link on the way to ${own}`);
   return looksLikeRepository(commonDir);
 }
 

@@ -81,6 +81,9 @@ export class Sandboxes {
     return this.#locked(key, async (entry) => {
       const source = await checkMountSource(worktree);
       const git = await repositoryFor(project, profile, worktree);
+      const besides =
+        git.commonDir === null ? profile.readable : [git.commonDir, ...profile.readable];
+      const sources = [source, ...(await Promise.all(besides.map(checkMountSource)))];
       const image = await resolveImage(
         this.#options.engine,
         profile.image,
@@ -95,7 +98,7 @@ export class Sandboxes {
         imageId: image.id,
         gitCommonDir: git.commonDir,
       });
-      const id = await this.#running(entry, key, spec, source);
+      const id = await this.#running(entry, key, spec, sources);
       this.#idleAfter(entry, key, profile.limits.idleStopMs);
       return this.#handle(entry, key, id, spec, git, profile.limits.idleStopMs);
     });
@@ -145,7 +148,7 @@ export class Sandboxes {
     entry: Entry,
     key: SandboxKey,
     spec: SandboxSpec,
-    source: MountSource,
+    sources: readonly MountSource[],
   ): Promise<string> {
     const { engine } = this.#options;
     const known = entry.id !== null;
@@ -175,7 +178,7 @@ export class Sandboxes {
     if (current.state === "running" || current.state === "paused") await this.#stop(entry, current);
     try {
       await engine.start(current.id);
-      await this.#checkMounts(current.id, source);
+      await this.#checkMounts(current.id, sources);
     } catch (error) {
       await this.#remove(entry, current).catch(this.#options.onError ?? (() => {}));
       throw error;
@@ -184,17 +187,15 @@ export class Sandboxes {
     return current.id;
   }
 
-  /** Between the look at the folder and its mount somebody may have put another in its place. */
-  async #checkMounts(id: string, source: MountSource): Promise<void> {
-    const [mounted] = await this.#options.engine.identify(id, [source.path]);
-    if (mounted === source.identity) return;
-    throw new RecintoError(
-      "worktree-refused",
-      `${source.path} was exchanged while it was mounted`,
-      {
-        hint: "look at who can write its parent folders",
-      },
-    );
+  /** Between the look at a folder and its mount somebody may have put another in its place. */
+  async #checkMounts(id: string, sources: readonly MountSource[]): Promise<void> {
+    const paths = sources.map(({ path }) => path);
+    const mounted = await this.#options.engine.identify(id, paths);
+    const other = sources.find(({ identity }, index) => identity !== mounted[index]);
+    if (other === undefined) return;
+    throw new RecintoError("worktree-refused", `${other.path} was exchanged while it was mounted`, {
+      hint: "look at who can write its parent folders",
+    });
   }
 
   #handle(
