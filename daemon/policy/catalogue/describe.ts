@@ -2,11 +2,12 @@
 
 import { WORD_VALUES_MAX } from "../../limits.ts";
 import type { EnvAssignment, Redirect, Word } from "../shell/segment.ts";
+import { assigns } from "./assignments.ts";
 import type { DescribeContext, Description } from "./description.ts";
 import { type Draft, newDraft, reads, runs, use, writes } from "./draft.ts";
 import { applyForm } from "./form.ts";
 import { catalogue } from "./registry.ts";
-import { type Form, type HookContext, textOf } from "./spec.ts";
+import { type Form, type HookContext, textOf, textsOf } from "./spec.ts";
 
 /**
  * Describes a segment. Never throws and never allows: an unknown verb is `known: false`, a form that is not
@@ -111,6 +112,7 @@ export function isLoopback(host: string): boolean {
   return /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1|\[::1\])$/i.test(host);
 }
 
-function describeAssignment(assignment: EnvAssignment, draft: Draft): void {
-  if (assignment.exported) draft.lifts.push(`environment variable ${assignment.name}`);
+function describeAssignment({ name, value, append, exported }: EnvAssignment, draft: Draft): void {
+  const known = append || value === null ? [null] : (textsOf(value) ?? [null]);
+  for (const text of known) assigns(draft, name, text, exported);
 }

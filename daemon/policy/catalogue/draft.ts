@@ -42,7 +42,9 @@ const STREAMS = /^\/dev\/(null|stdin|stdout|stderr|tty|fd\/\d+)$/;
 
 /** Whether reading or writing that word touches nothing but the command's own streams. */
 export function isStream(word: Word): boolean {
-  return word.value.kind === "literal" && STREAMS.test(word.value.value);
+  return (
+    word.process !== undefined || (word.value.kind === "literal" && STREAMS.test(word.value.value))
+  );
 }
 
 /** Adds a use of the given class without a path. */
@@ -67,8 +69,13 @@ export function writes(draft: Draft, path: Word, via: string, more?: Partial<Use
 }
 
 /** Adds the running of a file: its content binds an approval. */
-export function runs(draft: Draft, path: Word, via: string): void {
-  use(draft, "run", via, { path, code: true });
+export function runs(
+  draft: Draft,
+  path: Word,
+  via: string,
+  actionClass: "run" | "build" = "run",
+): void {
+  use(draft, actionClass, via, { path, code: true });
 }
 
 /** A literal word. */

@@ -3,6 +3,7 @@
 import type { Word } from "../shell/segment.ts";
 import { type Draft, reads, use, writes } from "./draft.ts";
 import { applyForm } from "./form.ts";
+import { mayBeOption } from "./options.ts";
 import { type HookContext, readOnlyVerb, textOf } from "./spec.ts";
 
 const set = (list: string): ReadonlySet<string> => new Set(list.split(" "));
@@ -39,14 +40,13 @@ export function describeFind(words: readonly Word[], draft: Draft, context: Hook
     const word = words[i] as Word;
     const text = textOf(word);
     if (text !== null && startsExpression(text)) break;
-    const { value } = word;
-    if (value.kind === "unknown" && (value.prefix === "" || value.prefix.startsWith("-")))
-      draft.lifts.push(`${word.text} may be part of find's expression`);
-    if ((value.kind === "glob" || value.kind === "listed") && value.dashed)
-      draft.lifts.push(`${word.text} may be part of find's expression`);
+    if (mayBeOption(word.value)) draft.lifts.push(`${word.text} may be part of find's expression`);
     starts.push(word);
   }
-  const before = draft.uses.length;
+  follows ||= words.some((word) => textOf(word) === "-follow");
+  const more = { tree: true, ...(follows ? { follows } : {}) };
+  for (const start of starts) reads(draft, start, "operand", more);
+  if (starts.length === 0) use(draft, "read", "working directory", { cwd: true, ...more });
   draft.lister = true;
 
   for (; i < words.length; i += 1) {
@@ -55,7 +55,6 @@ export function describeFind(words: readonly Word[], draft: Draft, context: Hook
     const next = words[i + 1];
     if (text === null) draft.lifts.push(`${word.text} may be part of find's expression`);
     else if (ALONE.has(text)) {
-      if (text === "-follow") follows = true;
       if (text === "-ls") draft.lister = false;
     } else if (WITH_DATA.has(text)) {
       if (text === "-printf") draft.lister = false;
@@ -72,7 +71,9 @@ export function describeFind(words: readonly Word[], draft: Draft, context: Hook
     } else if (RUNS.has(text)) {
       const end = words.findIndex((each, at) => at > i && /^[;+]$/.test(textOf(each) ?? ""));
       const inner = words.slice(i + 1, end < 0 ? words.length : end);
-      if (text === "-exec" && end >= 0)
+      // The shell reader made segments of the commands of such a find: they are judged there.
+      if (text === "-exec" && end >= 0 && context.segment.delegated) use(draft, "read", text);
+      else if (text === "-exec" && end >= 0)
         execute(inner, starts, textOf(words[end]) === "+", draft, context);
       else draft.lifts.push(`${text} of find runs a command`);
       draft.lister = false;
@@ -80,16 +81,6 @@ export function describeFind(words: readonly Word[], draft: Draft, context: Hook
     } else
       draft.lifts.push(`${text === "-files0-from" ? text : `unknown word ${word.text}`} of find`);
   }
-
-  const more = { tree: true, ...(follows ? { follows } : {}) };
-  for (const start of starts) reads(draft, start, "operand", more);
-  if (starts.length === 0) use(draft, "read", "working directory", { cwd: true, ...more });
-  // What is written comes after what is read, whatever the order in the expression.
-  draft.uses.splice(
-    before,
-    0,
-    ...draft.uses.splice(draft.uses.length - Math.max(starts.length, 1)),
-  );
 }
 
 /**

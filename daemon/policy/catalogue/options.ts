@@ -40,6 +40,8 @@ function sure(value: WordValue): Sure {
       };
     }
     case "unknown":
+      if (value.sample !== undefined && !value.many)
+        return { text: value.sample, exact: true, many: false };
       return { text: value.prefix, exact: false, many: value.many };
     default:
       return { text: "", exact: false, many: value.kind === "listed" && value.many };
@@ -47,7 +49,7 @@ function sure(value: WordValue): Sure {
 }
 
 /** Whether a word could be taken for an option although its text is not known. */
-function mayBeOption(value: WordValue): boolean {
+export function mayBeOption(value: WordValue): boolean {
   switch (value.kind) {
     case "literal":
     case "number":
@@ -57,8 +59,10 @@ function mayBeOption(value: WordValue): boolean {
     case "glob":
     case "listed":
       return value.dashed;
-    case "unknown":
-      return value.prefix === "" || value.prefix.startsWith("-");
+    case "unknown": {
+      const text = value.many ? value.prefix : (value.sample ?? value.prefix);
+      return text === "" || text.startsWith("-");
+    }
   }
 }
 
@@ -79,7 +83,15 @@ function rest(word: Word, length: number): Word {
     };
   }
   if (value.kind === "unknown")
-    return { ...word, text, value: { ...value, prefix: value.prefix.slice(length) } };
+    return {
+      ...word,
+      text,
+      value: {
+        ...value,
+        prefix: value.prefix.slice(length),
+        ...(value.sample === undefined ? {} : { sample: value.sample.slice(length) }),
+      },
+    };
   return word;
 }
 

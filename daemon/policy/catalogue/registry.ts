@@ -1,12 +1,29 @@
 /** Every verb of the catalogue by name, from the family files, and the rows of its table in the documentation. */
 
 import type { ActionClass } from "../types.ts";
+import { archives } from "./archives.ts";
+import { builtins } from "./builtins.ts";
+import { git } from "./git.ts";
+import { programs } from "./programs.ts";
 import { reading } from "./reading.ts";
 import { searching } from "./searching.ts";
 import { type Form, optionTable, type VerbSpec } from "./spec.ts";
+import { system } from "./system.ts";
+import { text } from "./text.ts";
+import { writing } from "./writing.ts";
 
 /** One array a family; a new family file is named here and nowhere else. */
-const families: readonly (readonly VerbSpec[])[] = [reading, searching];
+const families: readonly (readonly VerbSpec[])[] = [
+  reading,
+  searching,
+  text,
+  programs,
+  builtins,
+  system,
+  writing,
+  archives,
+  git,
+];
 
 /** Verbs by each of their names. Throws when two families claim one name. */
 export function buildCatalogue(

@@ -77,10 +77,12 @@ export interface Form {
   readonly noSub?: Form;
 
   /** Code for what lists cannot say; called after the lists were applied. */
-  readonly refine?: (parsed: ParsedForm, draft: Draft, context: HookContext) => void;
+  readonly refine?: Refine;
   /** Judges the words after the verb alone; the lists are not applied. */
   readonly custom?: (words: readonly Word[], draft: Draft, context: HookContext) => void;
 }
+
+export type Refine = (parsed: ParsedForm, draft: Draft, context: HookContext) => void;
 
 /** What hooks see besides the words: the segment, its neighbours, and every verb for commands inside arguments. */
 export interface HookContext extends DescribeContext {
@@ -129,6 +131,12 @@ export function lastValue(parsed: ParsedForm, names: string): Word | null {
 /** The text of a word that is sure, else null. */
 export function textOf(word: Word | undefined | null): string | null {
   return word?.value.kind === "literal" ? word.value.value : null;
+}
+
+/** Every text a word may be, when they are known. */
+export function textsOf({ value }: Word): readonly string[] | null {
+  if (value.kind === "literal") return [value.value];
+  return value.kind === "oneOf" ? value.values : null;
 }
 
 export interface OptionDef {

@@ -4,7 +4,7 @@ import { describe } from "../../../daemon/policy/catalogue/describe.ts";
 import type { Description, Use } from "../../../daemon/policy/catalogue/description.ts";
 import type { Segment, Word, WordValue } from "../../../daemon/policy/shell/segment.ts";
 
-/** Words of a line with plain quotes only. `<?>` is an unknown word, `<?x>` one that begins with x, `<#>` a number. */
+/** Words of a line with plain quotes only. `<?>` is an unknown word, `x<?>` one that begins with x, `<#>` a number. */
 export function wordsOf(line: string): Word[] {
   return [...line.matchAll(/(?:'[^']*'|"[^"]*"|\\.|[^\s'"\\])+/g)].map(([text]) => {
     const value = text.replace(/'([^']*)'|"([^"]*)"|\\(.)/g, "$1$2$3");
@@ -13,10 +13,10 @@ export function wordsOf(line: string): Word[] {
 }
 
 function wordValue(value: string, text: string): WordValue {
-  const mark = /^<([?#])(.*)>$/.exec(value);
-  if (mark?.[1] === "#") return { kind: "number" };
-  if (mark !== null) return { kind: "unknown", prefix: mark[2] ?? "", many: false, why: "test" };
-  if (value === text && /[*?[]/.test(value)) {
+  if (value === "<#>") return { kind: "number" };
+  if (value.endsWith("<?>"))
+    return { kind: "unknown", prefix: value.slice(0, -3), many: false, why: "test" };
+  if (value === text && /[*?]|\[.+\]/.test(value)) {
     const literal = value.slice(0, value.search(/[*?[]/));
     const base = literal.slice(0, literal.lastIndexOf("/") + 1);
     return { kind: "glob", pattern: value, base, dashed: /^[-*?[]/.test(value) };
