@@ -15,8 +15,16 @@ export function coveringGrant(
   return grants.find((grant) => covers(grant, use, view, index)) ?? null;
 }
 
-/** Whether a grant names this very command: such a grant says what its options are, too. */
+/** Whether a grant spells out this very command, to its last word: then its options are granted too. */
 export function namesCommand(grant: LiveGrant, view: SegmentView): boolean {
+  return view.argvs.every((argv) =>
+    grant.commands.some(
+      (words) => words.length === argv.length && words.every((word, i) => argv[i] === word),
+    ),
+  );
+}
+
+function beginsAs(grant: LiveGrant, view: SegmentView): boolean {
   return view.argvs.every((argv) =>
     grant.commands.some(
       (prefix) => prefix.length > 0 && prefix.every((word, i) => argv[i] === word),
@@ -26,14 +34,17 @@ export function namesCommand(grant: LiveGrant, view: SegmentView): boolean {
 
 function covers(grant: LiveGrant, use: Use, view: SegmentView, index: number): boolean {
   if (!grant.effects.includes(use.effect)) return false;
-  if (grant.commands.length > 0 && !namesCommand(grant, view)) return false;
+  if (grant.commands.length > 0 && !beginsAs(grant, view)) return false;
   if (use.effect === "network") {
     return use.host !== undefined && grant.hosts.includes(use.host);
   }
-  const touched = view.located[index]?.touched ?? [];
-  if (touched.length === 0) return grant.commands.length > 0;
-  if (grant.paths.length === 0) return grant.commands.length > 0 && touched.every((t) => t.root);
-  return touched.every(({ path, real }) =>
-    [path, real ?? path].every((each) => grant.paths.some((glob) => coversPath(glob, each))),
-  );
+  const { touched, objections } = view.located[index] ?? { touched: [], objections: [] };
+  // A grant gives reach, it does not make an unknown path known.
+  if (objections.some(({ rule }) => !rule.startsWith("scope/outside-"))) return false;
+  const everywhere = (globs: readonly string[]): boolean =>
+    touched.every(({ path, real }) =>
+      [path, real ?? path].every((each) => globs.some((glob) => coversPath(glob, each))),
+    );
+  if (grant.paths.length > 0) return touched.length > 0 && everywhere(grant.paths);
+  return grant.commands.length > 0 && touched.every(({ root }) => root !== null);
 }

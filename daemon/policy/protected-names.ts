@@ -88,7 +88,10 @@ export function protectedName(
   extra: readonly string[] = [],
   worktree = "",
 ): string | null {
-  const parts = path.split("/");
+  const below = worktree !== "" && path.startsWith(`${worktree}/`);
+  // Folders above the worktree are the host's business: a project may well live below `~/.claude/`.
+  const relative = below ? path.slice(worktree.length + 1) : path;
+  const parts = relative.split("/");
   for (let i = 0; i < parts.length; i++) {
     const part = parts[i] as string;
     if (part === "") continue;
@@ -97,8 +100,6 @@ export function protectedName(
     if (i === parts.length - 1 && FILES.has(name)) return part;
     if (i === parts.length - 1 && tree && HOLDERS.has(name)) return part;
   }
-  const relative =
-    worktree !== "" && path.startsWith(`${worktree}/`) ? path.slice(worktree.length + 1) : path;
   return (
     extra.find((glob) => {
       const bare = glob.replace(/^\/+/, "");

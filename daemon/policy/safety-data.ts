@@ -92,6 +92,10 @@ function withoutCondition(statement: string, verb: RegExp): boolean {
   );
 }
 
+/** Options of a container engine that open the host to what runs. */
+const HOST_REACH =
+  /^--privileged|^--cap-add|^--device|^--(?:pid|net|network|ipc|uts|userns)=host$|^-v\/|^--volume=\//;
+
 export const DATA_PATTERNS: readonly SafetyPattern[] = [
   {
     id: "sql-drop",
@@ -278,13 +282,13 @@ export const DATA_PATTERNS: readonly SafetyPattern[] = [
         (word, i) =>
           i > 0 &&
           word !== null &&
-          /^(?:-?-?destroy|delete|delete-.*|rm|rb|remove|terminate-.*|uninstall|drain|apps:destroy|pg:reset|purge|del|apply|up|deploy|rollback|undeploy|replace|scale|exec|cordon|taint|import|mv|push|sync)$/.test(
+          /^(?:-?-?destroy|delete|delete-.*|rm|rb|remove|terminate-.*|uninstall|drain|apps:destroy|pg:reset|purge|-?-auto-approve)$/.test(
             word,
           ),
       ),
     match: [
       "terraform destroy -auto-approve",
-      "terraform apply",
+      "terraform apply -auto-approve",
       "kubectl delete ns x",
       "helm uninstall x",
       "aws s3 rm s3://b --recursive",
@@ -307,12 +311,11 @@ export const DATA_PATTERNS: readonly SafetyPattern[] = [
         (word, i) =>
           i > 0 &&
           word !== null &&
-          (/^(?:rm|rmi|prune|kill|stop|down|run|exec|create|start|restart|cp|commit|push|pull|load|import|build|up|swarm|plugin|export|save|update|pause|login)$/.test(
-            word,
-          ) ||
-            /^--privileged|^--(?:pid|net|network|ipc|uts|userns)=host$|^-v\/|^--volume=\//.test(
-              word,
-            )),
+          (/^(?:rm|rmi|prune|kill|swarm|plugin)$/.test(word) ||
+            HOST_REACH.test(word) ||
+            (/^(?:-v|--volume|--mount)$/.test(argv[i - 1] ?? "") &&
+              /^\/|(?:src|source)=\//.test(word)) ||
+            (/^(?:-v|--volumes)$/.test(word) && argv.includes("down"))),
       ),
     match: [
       "docker run -v /:/host alpine cat /host/etc/shadow",
@@ -321,6 +324,13 @@ export const DATA_PATTERNS: readonly SafetyPattern[] = [
       "docker compose down -v",
       "podman run --privileged x",
     ],
-    not_match: ["docker ps", "docker images", "docker --version", "docker network ls"],
+    not_match: [
+      "docker ps",
+      "docker images",
+      "docker --version",
+      "docker network ls",
+      "docker compose up -d",
+      "docker run alpine ls",
+    ],
   },
 ];

@@ -13,6 +13,8 @@ export interface Scope {
   readonly realpath: RealPaths;
   /** Known links that leave the scope roots: the watcher's, and those the real paths show. */
   readonly escaping: readonly string[];
+  /** The watcher's list was given, so that a link which is not in it does not leave. */
+  readonly escapingKnown: boolean;
 }
 
 /** Why something is not in scope: a stable rule id and a clause that follows the name of the segment. */
@@ -32,15 +34,18 @@ export function scopeOf(settings: PolicySettings, facts: Facts): Scope {
   const readRoots = [...new Set([settings.worktree, settings.root, ...settings.readable])].map(
     normalise,
   );
+  const inside = (path: string): boolean =>
+    readRoots.some((root) => isWithin(normalise(path), root));
   const leaving = Object.entries(facts.realpath ?? {}).flatMap(([path, target]) =>
-    target !== null && !readRoots.some((root) => isWithin(normalise(target), root)) ? [path] : [],
+    target !== null && inside(path) && !inside(target) ? [normalise(path)] : [],
   );
   return {
     readRoots,
     worktree: normalise(settings.worktree),
     scratch: settings.scratch.map(normalise),
     realpath: facts.realpath,
-    escaping: [...(facts.escapingLinks ?? []), ...leaving],
+    escaping: [...(facts.escapingLinks ?? []).map(normalise), ...leaving],
+    escapingKnown: facts.escapingLinks !== undefined,
   };
 }
 

@@ -1,0 +1,67 @@
+/** What *always* would store (A6): token prefixes of the segment that asked, bounded by its effects and paths. */
+import { arityOf } from "./catalogue/arity.ts";
+import type { Effect, PolicySettings, Rule, SavedRule, SegmentVerdict } from "./types.ts";
+
+/** Widths offered at most, narrowest first. */
+const WIDTHS_MAX = 3;
+
+/** Effects that get a grant with an end, never a rule without one. */
+const NEVER: readonly Effect[] = ["network", "install", "engine", "privilege", "process"];
+
+/** Programs that run what they are given: a prefix of theirs says nothing. */
+const RUNS_ANYTHING =
+  /^(?:(?:ba|z|da|k|c|tc|fi|a)?sh|busybox|python[\d.]*|pypy[\d.]*|perl[\d.]*|ruby[\d.]*|node|nodejs|deno|bun|php[\d.]*|lua[\d.]*|tclsh|Rscript|julia|osascript|g?awk|eval|exec|source|\.|env|xargs|parallel|find|fd|timeout|nice|ionice|nohup|setsid|stdbuf|time|watch|command|builtin|script|strace|ltrace|gdb|sudo|su|doas|ssh|npx|pnpx|bunx|uvx|pipx|dlx|make|just|task|rake|expect|tmux|screen|vim?|nvim|ed|ex|emacs|sed|trap|coproc|alias|xonsh|pwsh|flock|chroot|unshare|setarch|docker|podman)$/;
+
+/** Reasons that a rule can answer: the profile does not allow the class, the verb is not known, or it lies outside. */
+const ANSWERABLE = /^(?:profile\/|catalogue\/unknown$|scope\/outside-(?:read|write)$|scope\/cwd$)/;
+
+/**
+ * Up to three widths of a rule that would let the same kind of command pass. Empty when more than one kind of segment
+ * asked, or when the one that did may never be let through by a rule (design §4).
+ */
+export function generalise(
+  segments: readonly SegmentVerdict[],
+  settings: PolicySettings,
+): readonly SavedRule[] {
+  const asking = segments.filter(({ verdict }) => verdict === "ask");
+  const [segment] = asking;
+  if (segment === undefined || asking.some((each) => each.text !== segment.text)) return [];
+  const { argv, effects, matches, rung } = segment;
+  if (argv === undefined || argv.length === 0 || (rung !== "default" && rung !== "rule")) return [];
+  const [verb] = argv as [string];
+  if (verb.includes("/") || RUNS_ANYTHING.test(verb)) return [];
+  if (effects.some((effect) => NEVER.includes(effect))) return [];
+  const answerable = matches.every(
+    ({ rung: each, rule, decision }) =>
+      decision === "allow" || each === "rule" || (each === "default" && ANSWERABLE.test(rule)),
+  );
+  if (!answerable) return [];
+  const paths = bounds(segment, settings);
+  const shortest = Math.min(Math.max(arityOf(argv), 1), argv.length);
+  const prefixes: string[][] = [];
+  for (let length = shortest; length <= argv.length && prefixes.length < WIDTHS_MAX; length++) {
+    prefixes.unshift(argv.slice(0, length));
+  }
+  return prefixes.map((prefix) => ({ prefix, effects, paths }));
+}
+
+/** The folders that the paths of a segment lie in, when some lie outside; empty: in scope. */
+function bounds({ paths }: SegmentVerdict, { worktree }: PolicySettings): readonly string[] {
+  const outside = paths.filter(({ root }) => root === null);
+  if (outside.length === 0) return [];
+  const inside = paths.some(({ root }) => root !== null) ? [worktree] : [];
+  return [...new Set([...inside, ...outside.map(({ path, real }) => real ?? path)])];
+}
+
+/** A stored *always* as a rule: the prefix with any rest. */
+export function ruleOfSaved(saved: SavedRule, id: string, source: Rule["source"]): Rule {
+  return {
+    id,
+    source,
+    action: "allow",
+    tool: "exec",
+    pattern: [...saved.prefix, "*"],
+    effects: saved.effects,
+    paths: saved.paths,
+  };
+}
