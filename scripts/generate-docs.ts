@@ -2,12 +2,15 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { openApi } from "../daemon/api/openapi.ts";
 import { ROUTES } from "../daemon/api/routes/table.ts";
+import { profileJsonSchema, profilesPage } from "./generate/profile-docs.ts";
 
 const root = new URL("..", import.meta.url);
 const { version } = JSON.parse(readFileSync(new URL("package.json", root), "utf8"));
 
 /** Path below the checkout → what should stand there. */
 export const DOCUMENTS: Readonly<Record<string, () => string>> = {
+  "docs/profiles.md": profilesPage,
+  "profiles/profile.schema.json": profileJsonSchema,
   "docs/openapi.json": () => `${JSON.stringify(openApi(ROUTES, version), null, 2)}\n`,
 };
 

@@ -18,7 +18,7 @@ const absolute = z
     error: "must be an absolute path without . or ..",
   });
 
-const configFile = z.strictObject({
+export const configFile = z.strictObject({
   runDir: absolute.default("/run/recinto").describe("Folder of the sockets."),
   stateDir: absolute.default("/var/lib/recinto").describe("Journal and saved rules."),
   profilesDir: absolute

@@ -31,7 +31,7 @@ export interface ParsedProfile {
   readonly rules: readonly Rule[];
 }
 
-/** What holds where no profile of the chain says otherwise: the strictest there is. */
+/** What holds where no profile of the chain says otherwise: nothing passes without asking. */
 const DEFAULTS = {
   description: "",
   image: "recinto/base",

@@ -2,9 +2,9 @@
 import ms from "ms";
 import { z } from "zod";
 
-const SIZE = /^(\d{1,9}(?:\.\d{1,3})?)(B|KiB|MiB|GiB|TiB)$/;
+export const SIZE = /^(\d{1,9}(?:\.\d{1,3})?)(B|KiB|MiB|GiB|TiB)$/;
 const UNIT_BYTES = { B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 } as const;
-const DURATION = /^\d{1,6}(?:\.\d{1,3})?(?:ms|s|m|h|d)$/;
+export const DURATION = /^\d{1,6}(?:\.\d{1,3})?(?:ms|s|m|h|d)$/;
 
 /** Bytes of `512MiB`; null when it is not a size. Binary units only, so that nobody has to guess. */
 export function parseSize(text: string): number | null {
