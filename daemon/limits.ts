@@ -34,6 +34,9 @@ export const EVENTS_PAGE_MAX = 1_000;
 export const CLIENT_START_WAIT_MS = 5_000;
 export const CLIENT_START_RETRY_MS = 100;
 
+/** Standard input from a file up to this size goes with the request, where an approver sees it; a larger one is streamed. */
+export const STDIN_INLINE_BYTES_MAX = 256 * 1024;
+
 /** Default wall-clock limit of one command when profile and request name none. */
 export const EXEC_TIMEOUT_DEFAULT_MS = 10 * 60_000;
 /** Longest wall-clock limit anyone may ask for. */
@@ -155,3 +158,11 @@ export const GIT_HOST_TIMEOUT_MS = 10 * 60_000;
 export const GIT_OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 /** Largest pack that is brought out of a sandbox at once, bytes. */
 export const GIT_IMPORT_BYTES_MAX = 2 * 1024 * 1024 * 1024;
+/** How long judging waits for the first walk of a worktree: a tree of a million files takes some seconds. */
+export const WATCHER_READY_WAIT_MS = 10_000;
+/** Hazards are journalled together this often, so that a loop that makes links cannot make the disk sync for each. */
+export const HAZARD_FLUSH_MS = 50;
+/** Hazards journalled one by one in a flush; what is over is counted. */
+export const HAZARD_FLUSH_MAX = 200;
+/** Commands one session may have at once, waiting ones included: more than any agent types, far less than hurts. */
+export const RUNS_PER_SESSION_MAX = 64;

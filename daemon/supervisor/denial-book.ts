@@ -84,10 +84,11 @@ export class DenialBook {
     state: DenialState,
     uid: number | null = null,
   ): DenialChange {
-    const { project, worktree } = key;
+    // The key alone: a session, which is one, must not be kept alive by its counters.
+    const own = { project: key.project, worktree: key.worktree, uid: key.uid };
     return {
-      entries: [{ event, project, uid, data: { project, worktree, uid: key.uid, state } }],
-      commit: () => this.#set(key, state),
+      entries: [{ event, project: own.project, uid, data: { ...own, state } }],
+      commit: () => this.#set(own, state),
     };
   }
 

@@ -80,6 +80,8 @@ export class Execution {
       this.#pump("stdout", process.stdout),
       this.#pump("stderr", process.stderr),
     ]);
+    // Where the engine breaks off, its streams may break after the outcome is settled.
+    pumps.catch(() => undefined);
     this.#feed().catch(() => undefined);
     let outcome: Outcome;
     try {

@@ -1,6 +1,6 @@
 /** The live sessions: one per sandbox, opened and found by who calls, ended when nothing uses them. */
 import { RecintoError } from "../errors.ts";
-import { SESSION_IDLE_MAX_MS, SESSIONS_MAX } from "../limits.ts";
+import { RUNS_PER_SESSION_MAX, SESSION_IDLE_MAX_MS, SESSIONS_MAX } from "../limits.ts";
 import type { Caller } from "./types.ts";
 
 export interface Session {
@@ -12,9 +12,9 @@ export interface Session {
   readonly gid: number;
   readonly openedAt: number;
   lastUsedAt: number;
-  /** Commands running and questions open: while there are any it is not idle. */
-  inFlight: number;
-  /** Aborted when the session is closed. */
+  /** Its commands, from being judged to being recorded: each resolves when it is over. */
+  readonly work: Set<Promise<void>>;
+  /** Aborted, with the error for those who wait, when the session is closed. */
   readonly closed: AbortController;
 }
 
@@ -60,7 +60,7 @@ export class Sessions {
       gid: caller.gid,
       openedAt: now,
       lastUsedAt: now,
-      inFlight: 0,
+      work: new Set(),
       closed: new AbortController(),
     };
   }
@@ -103,12 +103,33 @@ export class Sessions {
   /** Sessions that nothing used for SESSION_IDLE_MAX_MS. */
   idle(): readonly Session[] {
     const since = this.#options.now() - SESSION_IDLE_MAX_MS;
-    return this.all().filter((session) => session.inFlight === 0 && session.lastUsedAt < since);
+    return this.all().filter((session) => session.work.size === 0 && session.lastUsedAt < since);
   }
 
-  remove(session: Session): void {
+  /** Counts work of a session; returns how to say that it is over. Throws `busy` over RUNS_PER_SESSION_MAX. */
+  begin(session: Session): () => void {
+    if (session.work.size >= RUNS_PER_SESSION_MAX) {
+      throw new RecintoError(
+        "busy",
+        `session ${session.id} has ${session.work.size} commands at once`,
+      );
+    }
+    let over = () => {};
+    const work = new Promise<void>((resolve) => {
+      over = resolve;
+    });
+    session.work.add(work);
+    return () => {
+      session.work.delete(work);
+      session.lastUsedAt = this.#options.now();
+      over();
+    };
+  }
+
+  /** It is not live any more; what it waits for and runs is given up with `reason`. */
+  remove(session: Session, reason: RecintoError): void {
     this.#live.delete(session.id);
-    session.closed.abort();
+    session.closed.abort(reason);
   }
 
   agentUids(project: string): ReadonlySet<number> {

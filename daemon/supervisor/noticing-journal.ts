@@ -1,0 +1,30 @@
+/** The journal with a memory of whether its last append succeeded, for health. */
+import type { Journal } from "../journal/types.ts";
+
+export interface NoticingJournal extends Journal {
+  /** false: the last append failed. */
+  readonly ok: boolean;
+}
+
+export function noticing(journal: Journal): NoticingJournal {
+  let ok = true;
+  const notice = <T>(append: () => T): T => {
+    ok = false;
+    const written = append();
+    ok = true;
+    return written;
+  };
+  return {
+    get ok() {
+      return ok;
+    },
+    append: (entry) => notice(() => journal.append(entry)),
+    appendAll: (entries) => notice(() => journal.appendAll(entries)),
+    read: (query) => journal.read(query),
+    verify: () => journal.verify(),
+    verifyInSteps: () => journal.verifyInSteps(),
+    subscribe: (listener) => journal.subscribe(listener),
+    count: () => journal.count(),
+    close: () => journal.close(),
+  };
+}

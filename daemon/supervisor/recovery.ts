@@ -1,0 +1,63 @@
+/** What a daemon that ended without a word left open in the journal, closed truthfully at the next start. */
+import type { Journal, JournalEntry, JournalEvent, NewEntry } from "../journal/types.ts";
+
+/** What opens something, the field that names it, what may close it, and what closes it here. */
+const OPENINGS: readonly {
+  readonly event: JournalEvent;
+  readonly id: (entry: JournalEntry) => unknown;
+  readonly closedBy: readonly JournalEvent[];
+  readonly close: JournalEvent;
+  readonly reason: string;
+}[] = [
+  {
+    event: "exec.started",
+    id: ({ data }) => data.exec,
+    closedBy: ["exec.exited", "exec.lost"],
+    close: "exec.lost",
+    reason: "the daemon ended while it ran; how it ended is not known",
+  },
+  {
+    event: "approval.requested",
+    id: ({ data }) => data.approval,
+    closedBy: ["approval.answered", "approval.timed_out", "approval.cancelled"],
+    close: "approval.cancelled",
+    reason: "the daemon ended while it waited; nobody answered it",
+  },
+  {
+    event: "session.opened",
+    id: ({ session }) => session,
+    closedBy: ["session.closed"],
+    close: "session.closed",
+    reason: "the daemon ended while it was open",
+  },
+];
+
+/** Entries of the journal read at a time. */
+const PAGE = 1_000;
+
+/** The entries that close what is open; each earlier start has closed what was before it. */
+export function closingEntries(journal: Journal): readonly NewEntry[] {
+  const [lastStart] = journal.read({ events: ["daemon.started"], newest: true, limit: 1 });
+  const open = new Map<string, NewEntry>();
+  const events = OPENINGS.flatMap(({ event, closedBy }) => [event, ...closedBy]);
+  for (let afterSeq = lastStart?.seq ?? 0; ; ) {
+    const page = journal.read({ afterSeq, events, limit: PAGE });
+    for (const entry of page) note(open, entry);
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE) break;
+    afterSeq = last.seq;
+  }
+  return [...open.values()];
+}
+
+function note(open: Map<string, NewEntry>, entry: JournalEntry): void {
+  for (const { event, id, closedBy, close, reason } of OPENINGS) {
+    const key = `${event} ${String(id(entry))}`;
+    if (entry.event === event) {
+      const { project, session } = entry;
+      const { action, exec, approval } = entry.data;
+      const data = { action, exec, approval, reason };
+      open.set(key, { event: close, project, session, data });
+    } else if (closedBy.includes(entry.event)) open.delete(key);
+  }
+}

@@ -1,0 +1,160 @@
+/** One command, start to end (design §3): judged, recorded, asked about, run, streamed, recorded. */
+import type { NewEntry } from "../journal/types.ts";
+import type { Verdict } from "../policy/types.ts";
+import type { SandboxSpec } from "../sandbox/engine.ts";
+import { type Asked, askPerson } from "./ask-person.ts";
+import { Execution, type Outcome } from "./execution.ts";
+import { isBelowAny } from "./facts.ts";
+import type { Judged } from "./judge.ts";
+import type { SandboxPort } from "./ports.ts";
+import {
+  actionEntry,
+  type RunContext,
+  type RunDeps,
+  refusalEntry,
+  refusedByPolicy,
+  throwIfOver,
+} from "./run-context.ts";
+import type { RunEvent } from "./types.ts";
+
+type ReadySandbox = Awaited<ReturnType<SandboxPort["ensure"]>>;
+
+/** Yields what `Supervisor.run` promises. Nothing happens that could not be recorded before. */
+export async function* runCommand(deps: RunDeps, context: RunContext): AsyncGenerator<RunEvent> {
+  const { action, signal } = context;
+  const judged = await deps.judge();
+  const { verdict } = judged;
+  const denied = verdict.verdict === "deny" ? refusedByPolicy(context, verdict) : null;
+  const counted = denied === null ? null : deps.denials.refused(context.session, verdict);
+  deps.journal.appendAll([
+    proposed(context, judged),
+    ...(denied === null ? [] : [refusalEntry(context, denied)]),
+    ...(counted?.entries ?? []),
+  ]);
+  counted?.commit();
+  yield { type: "decision", action, verdict };
+  if (denied !== null) {
+    yield denied;
+    return;
+  }
+  const sandbox = once(() => readySandbox(deps, context));
+  let asked: Asked | null = null;
+  if (verdict.verdict === "ask") {
+    const answer = yield* askPerson(deps, context, judged, sandbox);
+    if (answer.type === "refused") {
+      deps.journal.append(refusalEntry(context, answer));
+      yield answer;
+      return;
+    }
+    asked = answer;
+  }
+  throwIfOver(signal);
+  yield* execute(deps, context, await sandbox(), asked?.verdict ?? verdict, asked);
+}
+
+async function readySandbox(deps: RunDeps, context: RunContext): Promise<ReadySandbox> {
+  try {
+    return await deps.ensureSandbox();
+  } catch (error) {
+    const reason = text(error);
+    deps.journal.append(actionEntry(context, "action.refused", { by: "failure", reason }));
+    throw error;
+  }
+}
+
+async function* execute(
+  deps: RunDeps,
+  context: RunContext,
+  sandbox: ReadySandbox,
+  verdict: Verdict,
+  asked: Asked | null,
+): AsyncGenerator<RunEvent> {
+  const { session, command, signal } = context;
+  const exec = deps.newId("exec");
+  const missing = notMounted(verdict, sandbox.spec);
+  if (missing.length > 0) {
+    const reason = `the sandbox holds ${session.worktree} and not the rest of the project: these paths are not there, or only in part`;
+    yield { type: "note", code: "not_mounted", paths: missing, reason };
+  }
+  throwIfOver(signal);
+  const startedAt = deps.now();
+  const { confinement } = sandbox;
+  const right = asked === null ? {} : { approval: asked.approval, authority: asked.authority.id };
+  const ids = { exec, sandbox: sandbox.id };
+  deps.journal.append(actionEntry(context, "exec.started", { ...ids, ...right, confinement }));
+  const process = await sandbox
+    .exec({
+      command: command.command,
+      cwd: command.cwd,
+      stdin: command.stdin !== undefined,
+    })
+    .catch((error: unknown) => {
+      const failed = { exec, exitCode: null, failed: text(error) };
+      deps.journal.append(actionEntry(context, "exec.exited", failed));
+      throw error;
+    });
+  const execution = new Execution({
+    process,
+    exec,
+    stdin: command.stdin,
+    timeoutMs: command.timeoutMs,
+    outputBytesMax: command.outputBytesMax,
+    signal,
+    now: deps.now,
+    onEnd: (outcome) => deps.journal.append(outcomeEntry(context, exec, outcome)),
+  });
+  try {
+    yield { type: "started", exec, confinement, at: startedAt };
+    yield* execution.events();
+  } finally {
+    // Also when the reader leaves in the middle: what it started is gone, and on record, before this returns.
+    await execution.stop();
+  }
+}
+
+function proposed(context: RunContext, { verdict, facts }: Judged): NewEntry {
+  const { command, cwd } = context.command;
+  const { effects, classes, roots, reason, segments } = verdict;
+  return actionEntry(context, "proposed_action.created", {
+    command,
+    cwd,
+    verdict: verdict.verdict,
+    effects,
+    classes,
+    roots,
+    reason,
+    rules: segments.map(({ text, verdict, rung, rule }) => ({ text, verdict, rung, rule })),
+    // What it was judged by, so that it can be judged again under other rules.
+    facts: { branch: facts.branch, realpath: facts.realpath, frozen: facts.frozen },
+  });
+}
+
+function outcomeEntry(context: RunContext, exec: string, outcome: Outcome): NewEntry {
+  if (!outcome.known) {
+    return actionEntry(context, "exec.lost", { exec, reason: outcome.error.message });
+  }
+  const { type: _, ...data } = outcome.exit;
+  return actionEntry(context, "exec.exited", data);
+}
+
+/** Paths in scope that the sandbox does not have: what a link leads to counts, not its name. */
+function notMounted(verdict: Verdict, spec: Pick<SandboxSpec, "mounts" | "tmpfs">): string[] {
+  const there = [...spec.mounts, ...spec.tmpfs].map(({ target }) => target);
+  const paths = verdict.segments
+    .flatMap((segment) => segment.paths)
+    .filter(({ root }) => root !== null)
+    .map(({ path, real }) => real ?? path);
+  return [...new Set(paths)].filter((path) => !isBelowAny(path, there)).sort();
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
+function text(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,66 @@
+/** What the steps of one command share: who, where, what, and how they put it on record. */
+import { RecintoError } from "../errors.ts";
+import type { Journal, JournalEvent, NewEntry } from "../journal/types.ts";
+import type { Verdict } from "../policy/types.ts";
+import type { Profile } from "../settings/types.ts";
+import type { Approvals } from "./approvals.ts";
+import type { DenialBook } from "./denial-book.ts";
+import type { NewId } from "./ids.ts";
+import type { Judged } from "./judge.ts";
+import type { SandboxPort } from "./ports.ts";
+import type { PreparedCommand } from "./prepared-command.ts";
+import type { Session } from "./sessions.ts";
+import type { Refusal } from "./types.ts";
+
+export interface RunDeps {
+  readonly journal: Journal;
+  readonly approvals: Approvals;
+  readonly denials: DenialBook;
+  readonly ensureSandbox: () => ReturnType<SandboxPort["ensure"]>;
+  readonly now: () => number;
+  readonly newId: NewId;
+  /** Judges under rules, facts and counters as they are at this moment. */
+  readonly judge: () => Promise<Judged>;
+}
+
+export interface RunContext {
+  readonly session: Session;
+  readonly profile: Profile;
+  readonly command: PreparedCommand;
+  readonly action: string;
+  /** The agent's user could answer its own question. */
+  readonly agentCouldApprove: boolean;
+  /** The client left, the session was closed or the daemon stops. */
+  readonly signal: AbortSignal;
+}
+
+/** An entry about this action, caused by its session's user. */
+export function actionEntry(
+  { session, action }: RunContext,
+  event: JournalEvent,
+  data: Readonly<Record<string, unknown>>,
+): NewEntry {
+  const { project, id, uid } = session;
+  return { event, project, session: id, uid, data: { action, ...data } };
+}
+
+export function refusalEntry(context: RunContext, refusal: Refusal): NewEntry {
+  const { type: _, action: __, ...data } = refusal;
+  return actionEntry(context, "action.refused", data);
+}
+
+export function refusedByPolicy({ action }: RunContext, verdict: Verdict): Refusal {
+  const instead = verdict.instead === undefined ? {} : { instead: verdict.instead };
+  return { type: "refused", by: "policy", action, reason: verdict.reason, ...instead };
+}
+
+/** Throws why the command is given up, once it is. */
+export function throwIfOver(signal: AbortSignal): void {
+  if (!signal.aborted) return;
+  const { reason } = signal;
+  throw reason instanceof RecintoError
+    ? reason
+    : new RecintoError("busy", "the command was given up before it started", {
+        hint: "send it again",
+      });
+}

@@ -1,0 +1,157 @@
+/** Opening, closing and describing sessions, and everything a session's commands are judged with. */
+import { lstatSync } from "node:fs";
+import { RecintoError } from "../errors.ts";
+import type { Journal } from "../journal/types.ts";
+import { SHUTDOWN_GRACE_MS } from "../limits.ts";
+import { blocked, escalated } from "../policy/denials.ts";
+import type { PolicySettings, Rule } from "../policy/types.ts";
+import { checkMountSource } from "../sandbox/mount-source.ts";
+import type { Registry } from "../settings/registry.ts";
+import type { Profile, Project } from "../settings/types.ts";
+import type { DenialBook } from "./denial-book.ts";
+import { refuseApproverAsAgent } from "./identity.ts";
+import { type Judged, judge } from "./judge.ts";
+import type { SupervisorDeps } from "./ports.ts";
+import type { RuleStore } from "./rule-store.ts";
+import type { Session, Sessions } from "./sessions.ts";
+import { settleWithin } from "./settling.ts";
+import type { OpenedSession, OpenSessionRequest } from "./supervisor-interface.ts";
+import type { Caller, SessionInfo } from "./types.ts";
+import type { WatchBook } from "./watch-book.ts";
+
+export interface SessionDeskParts {
+  readonly deps: Pick<SupervisorDeps, "adminWall" | "config" | "evaluate" | "log">;
+  readonly journal: Journal;
+  readonly registry: Registry;
+  readonly sessions: Sessions;
+  readonly denials: DenialBook;
+  readonly rules: RuleStore;
+  readonly watches: WatchBook;
+}
+
+export class SessionDesk {
+  readonly #parts: SessionDeskParts;
+
+  constructor(parts: SessionDeskParts) {
+    this.#parts = parts;
+  }
+
+  async open(caller: Caller, request: OpenSessionRequest): Promise<OpenedSession> {
+    const { deps, journal, registry, sessions, watches } = this.#parts;
+    const project = registry.project(projectOf(caller, request));
+    refuseApproverAsAgent(caller, deps.adminWall());
+    const worktree = registry.resolveWorktree(project, request.worktree);
+    await checkMountSource(worktree);
+    for (const idle of sessions.idle()) await this.close(idle, null, "nothing used it");
+    // From here to `add` without a pause: two callers at the same moment get one session.
+    const existing = sessions.existing(caller, project.id, worktree);
+    if (existing !== null) return { session: this.describe(existing), existing: true };
+    watches.ensure(project, registry.profile(project.profile), worktree);
+    const session = sessions.create(caller, project.id, worktree);
+    const { id, uid } = session;
+    const data = { worktree, profile: project.profile, pid: caller.pid, gid: caller.gid };
+    journal.append({ event: "session.opened", project: project.id, session: id, uid, data });
+    sessions.add(session);
+    return { session: this.describe(session), existing: false };
+  }
+
+  /** `uid` is who ends it; null: the daemon. Resolves when its commands are gone, or are taking too long. */
+  async close(session: Session, uid: number | null, reason: string): Promise<void> {
+    const { journal, sessions } = this.#parts;
+    sessions.remove(
+      session,
+      new RecintoError("unknown-session", `session ${session.id} was closed: ${reason}`),
+    );
+    await settleWithin(SHUTDOWN_GRACE_MS, session.work);
+    const { id, project } = session;
+    journal.append({ event: "session.closed", project, session: id, uid, data: { reason } });
+  }
+
+  /** Also where project or profile cannot be used any more: a session that is there is shown. */
+  describe(session: Session): SessionInfo {
+    const { deps, denials, registry } = this.#parts;
+    const { id, worktree, uid, openedAt, lastUsedAt } = session;
+    const counters = denials.state(session);
+    const limits = this.#denialLimits(session);
+    return {
+      id,
+      project: session.project,
+      worktree,
+      profile: registry.projects().find((each) => each.id === session.project)?.profile ?? "",
+      uid,
+      openedAt,
+      lastUsedAt,
+      sharesApproverUid: deps.config.agentsShareApproverUid,
+      denials: counters,
+      blocked: limits === null ? [] : blocked(counters, limits),
+      escalated: limits !== null && escalated(counters, limits),
+    };
+  }
+
+  /** Throws `unknown-project`, `bad-profile`. */
+  place(session: Session): { readonly project: Project; readonly profile: Profile } {
+    const project = this.#parts.registry.project(session.project);
+    return { project, profile: this.#parts.registry.profile(project.profile) };
+  }
+
+  /** Under rules, facts, counters and settings as they are at this moment. */
+  async judge(session: Session, command: string, cwd: string): Promise<Judged> {
+    const { deps, denials, registry, watches } = this.#parts;
+    const { project, profile } = this.place(session);
+    // The folder may be gone, or a link by now, and the project's pattern another one.
+    registry.resolveWorktree(project, session.worktree);
+    const hazards = await watches.hazardsIn(project, profile, session.worktree);
+    return judge(deps.evaluate, {
+      request: { command, cwd },
+      project,
+      settings: this.#settings(session, project, profile),
+      onEscape: profile.onEscape,
+      hazards,
+      rules: [...profile.policy.rules, ...this.#savedRules(project.id)],
+      denials: denials.state(session),
+    });
+  }
+
+  /** Users that agents of this project are: those of its sessions, and the owners its commands run as. */
+  agentUids(project: Project): ReadonlySet<number> {
+    const uids = new Set(this.#parts.sessions.agentUids(project.id));
+    for (const worktree of this.#parts.registry.listWorktrees(project)) {
+      const owner = lstatSync(worktree, { throwIfNoEntry: false })?.uid;
+      if (owner !== undefined) uids.add(owner);
+    }
+    return uids;
+  }
+
+  #denialLimits(session: Session): PolicySettings["denials"] | null {
+    try {
+      const { project, profile } = this.place(session);
+      return this.#settings(session, project, profile).denials;
+    } catch {
+      return null;
+    }
+  }
+
+  #settings(session: Session, project: Project, profile: Profile) {
+    return this.#parts.registry.policySettings(project, profile, session.worktree);
+  }
+
+  /** Saved rules only ever allow, so a file that cannot be believed is left out: more is asked, nothing passes. */
+  #savedRules(project: string): readonly Rule[] {
+    try {
+      return this.#parts.rules.policyRules(project);
+    } catch (error) {
+      this.#parts.deps.log.error({ project, error }, "saved rules are not used");
+      return [];
+    }
+  }
+}
+
+function projectOf(caller: Caller, request: OpenSessionRequest): string {
+  if (caller.socket.kind === "agent") {
+    const { project } = caller.socket;
+    if (request.project === undefined || request.project === project) return project;
+    throw new RecintoError("unknown-project", `this is the socket of project ${project}`);
+  }
+  if (request.project !== undefined) return request.project;
+  throw new RecintoError("bad-request", "the admin socket is of no project: name one");
+}

@@ -1,0 +1,383 @@
+/** The use cases wired together: each call checks who asks, then does one thing and puts it on record. */
+import { RecintoError } from "../errors.ts";
+import type { EntryQuery, JournalEntry, NewEntry, VerifyResult } from "../journal/types.ts";
+import { EXEC_LOST_AFTER_MS, EXEC_TERM_GRACE_MS, SHUTDOWN_GRACE_MS } from "../limits.ts";
+import type { Verdict } from "../policy/types.ts";
+import type { Registry } from "../settings/registry.ts";
+import type { Project } from "../settings/types.ts";
+import { Approvals } from "./approvals.ts";
+import { DenialBook } from "./denial-book.ts";
+import { followEntries, watchApprovals } from "./following.ts";
+import { couldApprove, refuseAgentAsApprover, requireAdmin } from "./identity.ts";
+import { type NoticingJournal, noticing } from "./noticing-journal.ts";
+import type { SandboxPort, SupervisorDeps } from "./ports.ts";
+import { prepareCommand } from "./prepared-command.ts";
+import { ProjectDesk } from "./project-desk.ts";
+import { closingEntries } from "./recovery.ts";
+import { RuleStore } from "./rule-store.ts";
+import { runCommand } from "./run-command.ts";
+import { SessionDesk } from "./session-desk.ts";
+import { Sessions } from "./sessions.ts";
+import { settleWithin } from "./settling.ts";
+import type {
+  ApprovalFilter,
+  CheckRequest,
+  DenialKey,
+  Health,
+  OpenedSession,
+  OpenSessionRequest,
+  SandboxInfo,
+  StoredRule,
+  Supervisor,
+  WorktreeHazards,
+} from "./supervisor-interface.ts";
+import type {
+  Answer,
+  Caller,
+  PendingApproval,
+  RunEvent,
+  RunRequest,
+  SessionInfo,
+} from "./types.ts";
+import { WatchBook } from "./watch-book.ts";
+
+/**
+ * A supervisor that has closed on record what a former daemon left open. An engine that is away is no error: it is
+ * asked again before the first command. Throws `journal-failed`.
+ */
+export async function createSupervisor(deps: SupervisorDeps): Promise<Supervisor> {
+  const supervisor = new TheSupervisor(deps);
+  await supervisor.start();
+  return supervisor;
+}
+
+class TheSupervisor implements Supervisor {
+  readonly #deps: SupervisorDeps;
+  readonly #journal: NoticingJournal;
+  readonly #rules: RuleStore;
+  readonly #sessions: Sessions;
+  readonly #denials: DenialBook;
+  readonly #approvals: Approvals;
+  readonly #watches: WatchBook;
+  readonly #projects: ProjectDesk;
+  readonly #registry: Registry;
+  readonly #sandboxes: SandboxPort;
+  readonly #desk: SessionDesk;
+  readonly #startedAt: number;
+  readonly #stopping = new AbortController();
+  #adopted: Promise<unknown> | null = null;
+  #closing = false;
+
+  constructor(deps: SupervisorDeps) {
+    const { now, log } = deps;
+    this.#deps = deps;
+    this.#startedAt = now();
+    const journal = noticing(deps.journal);
+    this.#journal = journal;
+    this.#rules = new RuleStore(deps.config.stateDir, now);
+    this.#denials = DenialBook.restore(journal);
+    this.#sessions = new Sessions({ now, newId: () => deps.newId("session") });
+    this.#watches = new WatchBook({ watch: deps.watch, now, journal, log });
+    this.#approvals = new Approvals({
+      journal,
+      denials: this.#denials,
+      rules: this.#rules,
+      now,
+      newId: deps.newId,
+      onError: (error) => log.error({ error }, "the end of a question could not be recorded"),
+    });
+    this.#projects = new ProjectDesk({
+      open: deps.openRegistry,
+      journal,
+      log,
+      clear: (project) => this.#clear(project),
+    });
+    this.#registry = this.#projects.registry;
+    this.#sandboxes = deps.openSandboxes({
+      onEvent: (event, { id, name, image, project, worktree }) => {
+        journal.append({ event: `sandbox.${event}`, project, data: { id, name, image, worktree } });
+      },
+      onError: (error) => log.warn({ error }, "a sandbox could not be stopped"),
+    });
+    this.#desk = new SessionDesk({
+      deps,
+      journal,
+      registry: this.#registry,
+      sessions: this.#sessions,
+      denials: this.#denials,
+      rules: this.#rules,
+      watches: this.#watches,
+    });
+  }
+
+  async start(): Promise<void> {
+    const started: NewEntry = { event: "daemon.started", data: { pid: process.pid } };
+    // One transaction: a crash in between leaves all of it open for the next start.
+    this.#journal.appendAll([...closingEntries(this.#journal), started]);
+    await this.#adopt().catch((error) =>
+      this.#deps.log.warn({ error }, "the engine does not answer yet; commands wait for it"),
+    );
+  }
+
+  openSession(caller: Caller, request: OpenSessionRequest): Promise<OpenedSession> {
+    this.#refuseWhenClosing();
+    return this.#desk.open(caller, request);
+  }
+
+  async closeSession(caller: Caller, id: string): Promise<void> {
+    await this.#desk.close(this.#sessions.visible(caller, id), caller.uid, "it was ended");
+  }
+
+  session(caller: Caller, id: string): SessionInfo {
+    return this.#desk.describe(this.#sessions.visible(caller, id));
+  }
+
+  listSessions(caller: Caller): readonly SessionInfo[] {
+    return this.#sessions.visibleTo(caller).map((session) => this.#desk.describe(session));
+  }
+
+  async *run(
+    caller: Caller,
+    id: string,
+    request: RunRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<RunEvent> {
+    this.#refuseWhenClosing();
+    const session = this.#sessions.owned(caller, id);
+    const { project, profile } = this.#desk.place(session);
+    const command = prepareCommand(request, session.worktree, profile);
+    const over = this.#sessions.begin(session);
+    try {
+      yield* runCommand(
+        {
+          journal: this.#journal,
+          approvals: this.#approvals,
+          denials: this.#denials,
+          now: this.#deps.now,
+          newId: this.#deps.newId,
+          judge: () => this.#desk.judge(session, command.command, command.cwd),
+          ensureSandbox: async () => {
+            await this.#adopt();
+            return this.#sandboxes.ensure(project, profile, session.worktree);
+          },
+        },
+        {
+          session,
+          profile,
+          command,
+          action: this.#deps.newId("action"),
+          agentCouldApprove: couldApprove(caller, this.#deps.adminWall()),
+          signal: AbortSignal.any([signal, session.closed.signal, this.#stopping.signal]),
+        },
+      );
+    } finally {
+      over();
+    }
+  }
+
+  async check(caller: Caller, id: string, request: CheckRequest): Promise<Verdict> {
+    const session = this.#sessions.visible(caller, id);
+    const { profile } = this.#desk.place(session);
+    const { command, cwd } = prepareCommand(request, session.worktree, profile);
+    return (await this.#desk.judge(session, command, cwd)).verdict;
+  }
+
+  approvals(caller: Caller, filter: ApprovalFilter = {}): readonly PendingApproval[] {
+    const { state, project, session } = filter;
+    return this.#approvals
+      .all()
+      .filter((approval) => sees(caller, approval))
+      .filter((approval) => state === undefined || approval.state === state)
+      .filter((approval) => project === undefined || approval.project === project)
+      .filter((approval) => session === undefined || approval.session === session);
+  }
+
+  approval(caller: Caller, id: string): PendingApproval {
+    const approval = this.#approvals.get(id);
+    if (sees(caller, approval)) return approval;
+    throw new RecintoError("unknown-approval", `no approval ${JSON.stringify(id)}`);
+  }
+
+  async answer(caller: Caller, id: string, answer: Answer): Promise<PendingApproval> {
+    requireAdmin(caller);
+    const { project, uid } = this.#approvals.get(id);
+    const agents = new Set([...this.#desk.agentUids(this.#registry.project(project)), uid]);
+    refuseAgentAsApprover(caller, agents, this.#deps.adminWall());
+    return this.#approvals.answer(id, answer, caller.uid);
+  }
+
+  watchApprovals(caller: Caller, signal: AbortSignal): AsyncIterable<PendingApproval> {
+    const until = AbortSignal.any([signal, this.#stopping.signal]);
+    return watchApprovals(this.#approvals, (approval) => sees(caller, approval), until);
+  }
+
+  async rules(caller: Caller, project: string): Promise<readonly StoredRule[]> {
+    requireAdmin(caller);
+    return this.#rules.list(this.#registry.project(project).id);
+  }
+
+  async revokeRule(caller: Caller, project: string, id: string): Promise<StoredRule> {
+    requireAdmin(caller);
+    const rule = this.#rules.revoke(this.#registry.project(project).id, id);
+    this.#journal.append({ event: "rule.revoked", project, uid: caller.uid, data: { ...rule } });
+    return rule;
+  }
+
+  events(caller: Caller, query: EntryQuery): readonly JournalEntry[] {
+    return this.#journal.read(this.#seen(caller, query));
+  }
+
+  followEvents(
+    caller: Caller,
+    query: EntryQuery,
+    signal: AbortSignal,
+  ): AsyncIterable<JournalEntry> {
+    const until = AbortSignal.any([signal, this.#stopping.signal]);
+    return followEntries(this.#journal, this.#seen(caller, query), until);
+  }
+
+  async verifyJournal(caller: Caller): Promise<VerifyResult> {
+    requireAdmin(caller);
+    return this.#journal.verifyInSteps();
+  }
+
+  hazards(caller: Caller, project?: string): readonly WorktreeHazards[] {
+    const own = new Set(
+      this.#sessions.visibleTo(caller).map((session) => `${session.project} ${session.worktree}`),
+    );
+    return this.#watches
+      .report(project)
+      .filter(
+        (each) => caller.socket.kind === "admin" || own.has(`${each.project} ${each.worktree}`),
+      );
+  }
+
+  projects(caller: Caller): readonly Project[] {
+    return this.#projects.visible(caller);
+  }
+
+  project(caller: Caller, id: string): Project {
+    return this.#projects.one(caller, id);
+  }
+
+  async addProject(caller: Caller, project: Project): Promise<Project> {
+    requireAdmin(caller);
+    return this.#projects.add(project, caller.uid);
+  }
+
+  async removeProject(caller: Caller, id: string): Promise<void> {
+    requireAdmin(caller);
+    await this.#projects.remove(id, caller.uid);
+  }
+
+  onProjects(listener: (projects: readonly Project[]) => void): () => void {
+    return this.#projects.subscribe(listener);
+  }
+
+  async sandboxes(caller: Caller): Promise<readonly SandboxInfo[]> {
+    requireAdmin(caller);
+    return this.#sandboxes.list();
+  }
+
+  resetDenials(caller: Caller, key: DenialKey): number {
+    requireAdmin(caller);
+    const reset = this.#denials.reset(key, caller.uid);
+    this.#journal.appendAll(reset.entries);
+    reset.commit();
+    return reset.count;
+  }
+
+  async health(): Promise<Health> {
+    const engine: Health["engine"] = await this.#deps.engineInfo().then(
+      (info) => ({ reachable: true, ...info }),
+      (error: unknown) => ({ reachable: false, reason: String((error as Error).message) }),
+    );
+    const sessions = this.#sessions.all();
+    const pending = this.#approvals.pending().length;
+    const work = sessions.reduce((sum, session) => sum + session.work.size, 0);
+    return {
+      ok: engine.reachable && this.#journal.ok,
+      engine,
+      journal: { ok: this.#journal.ok, entries: this.#journal.count() },
+      projects: this.#registry.projects().length,
+      sessions: sessions.length,
+      running: Math.max(0, work - pending),
+      pending,
+      agentsShareApproverUid: this.#deps.config.agentsShareApproverUid,
+      startedAt: this.#startedAt,
+    };
+  }
+
+  async shutdown(): Promise<void> {
+    if (this.#closing) return;
+    this.#closing = true;
+    const { log } = this.#deps;
+    for (const { id } of this.#approvals.pending()) {
+      this.#approvals.cancel(id, "recintod is stopping");
+    }
+    const work = () => this.#sessions.all().flatMap((session) => [...session.work]);
+    await settleWithin(SHUTDOWN_GRACE_MS, work());
+    this.#stopping.abort(stopping());
+    const gone = await settleWithin(EXEC_TERM_GRACE_MS + EXEC_LOST_AFTER_MS, work());
+    if (!gone) log.warn({}, "some commands did not end in time");
+    for (const session of this.#sessions.all()) {
+      await this.#desk.close(session, null, "recintod is stopping");
+    }
+    await this.#watches.close();
+    await this.#sandboxes
+      .stopAll()
+      .catch((error) => log.warn({ error }, "sandboxes could not be stopped"));
+    await this.#registry.close();
+    this.#journal.append({ event: "daemon.stopped", data: {} });
+    this.#journal.close();
+  }
+
+  #refuseWhenClosing(): void {
+    if (this.#closing) throw stopping();
+  }
+
+  /** Once per life of the daemon, and before its first command: nothing of a former one runs on. */
+  #adopt(): Promise<unknown> {
+    this.#adopted ??= this.#sandboxes.adopt().catch((error) => {
+      this.#adopted = null;
+      throw error;
+    });
+    return this.#adopted;
+  }
+
+  #seen(caller: Caller, query: EntryQuery): EntryQuery {
+    if (caller.socket.kind === "admin") return query;
+    const own = this.#sessions.visibleTo(caller).map(({ id }) => id);
+    const { sessions = own } = query;
+    return { ...query, sessions: sessions.filter((id) => own.includes(id)) };
+  }
+
+  /** Ends everything that belongs to a project that is no more. */
+  async #clear(project: Project): Promise<void> {
+    const own = this.#sessions.all().filter((session) => session.project === project.id);
+    const ends = own.map((session) => this.#desk.close(session, null, "its project was removed"));
+    const results = await Promise.allSettled([
+      ...ends,
+      this.#watches.closeProject(project.id),
+      this.#sandboxes.removeProject(project.id),
+    ]);
+    for (const result of results) {
+      if (result.status === "rejected") {
+        this.#deps.log.warn(
+          { project: project.id, error: result.reason },
+          "cannot clear a project",
+        );
+      }
+    }
+  }
+}
+
+function sees(caller: Caller, approval: PendingApproval): boolean {
+  const { socket } = caller;
+  if (socket.kind === "admin") return true;
+  return approval.project === socket.project && approval.uid === caller.uid;
+}
+
+function stopping(): RecintoError {
+  return new RecintoError("busy", "recintod is stopping", { hint: "try again once it is back" });
+}
