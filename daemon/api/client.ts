@@ -155,7 +155,8 @@ function isOutput(event: WireRunEvent): event is Extract<WireRunEvent, { type: O
   return event.type === "stdout" || event.type === "stderr";
 }
 
-function carried(bytes: Buffer): Bytes {
+/** Bytes as they travel in JSON. */
+export function carried(bytes: Buffer): Bytes {
   return isUtf8(bytes) ? { text: bytes.toString("utf8") } : { base64: bytes.toString("base64") };
 }
 

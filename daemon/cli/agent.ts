@@ -1,0 +1,68 @@
+/** `recinto agent`: starts an agent under its own user, so that it cannot approve what it asks for. */
+import { Command } from "commander";
+import { RecintoError } from "../errors.ts";
+import { absoluteWorktree, targetOf, targetOptions } from "./agent-target.ts";
+import { wholeNumberOf } from "./arguments.ts";
+
+export function agentCommand(): Command {
+  return targetOptions(new Command("agent"))
+    .description("start an agent under its own user, in its worktree (root only)")
+    .option("--uid <uid>", "the agent's user; the worktree's owner when absent")
+    .argument("<words...>", "after --: the program and its arguments")
+    .addHelpText(
+      "after",
+      `
+The program sees RECINTO_SOCKET, RECINTO_PROJECT and RECINTO_WORKTREE, which recinto run reads.
+
+  recinto agent --project shop --worktree dev -- bash`,
+    )
+    .action(async (words: string[], { uid }: { uid?: string }, command: Command) => {
+      const asUser = await import("./as-user.ts");
+      if (!asUser.isRoot()) {
+        throw new RecintoError("not-permitted", "only root can start a program as another user", {
+          hint: "sudo recinto agent …",
+        });
+      }
+      const target = await targetOf(command);
+      const worktree = await absoluteWorktree(command, target);
+      const account =
+        uid === undefined
+          ? asUser.ownerOf(worktree)
+          : asUser.accountOf(wholeNumberOf("--uid", uid, 1));
+      asUser.become(account);
+      process.chdir(worktree);
+      process.exitCode = await start(words, {
+        ...process.env,
+        ...(account.home === null ? {} : { HOME: account.home }),
+        ...(account.name === null ? {} : { USER: account.name, LOGNAME: account.name }),
+        RECINTO_SOCKET: target.socketPath,
+        RECINTO_PROJECT: target.project,
+        RECINTO_WORKTREE: worktree,
+      });
+    });
+}
+
+/** Resolves with its exit code. Signals of the terminal reach it by themselves; the others are passed on. */
+async function start(words: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const [{ spawn }, { constants }] = await Promise.all([
+    import("node:child_process"),
+    import("node:os"),
+  ]);
+  const [program = "", ...rest] = words;
+  const child = spawn(program, rest, { stdio: "inherit", env });
+  process.on("SIGINT", () => {});
+  for (const name of ["SIGTERM", "SIGHUP"] as const) process.on(name, () => child.kill(name));
+  return await new Promise((resolve, reject) => {
+    child.once("error", (cause) =>
+      reject(
+        new RecintoError("bad-usage", `cannot start ${program}: ${cause.message}`, {
+          hint: "name a program that the agent's user may run",
+          cause,
+        }),
+      ),
+    );
+    child.once("exit", (code, signal) => {
+      resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal]));
+    });
+  });
+}
