@@ -6,6 +6,7 @@ import { assigns } from "./assignments.ts";
 import type { DescribeContext, Description } from "./description.ts";
 import { type Draft, newDraft, reads, runs, use, writes } from "./draft.ts";
 import { applyForm } from "./form.ts";
+import { isLoopback } from "./loopback.ts";
 import { catalogue } from "./registry.ts";
 import { type Form, type HookContext, textOf, textsOf } from "./spec.ts";
 
@@ -105,11 +106,6 @@ function describeRedirect(redirect: Redirect, draft: Draft): void {
   }
   if (kind === "read" || kind === "readwrite") reads(draft, target, "redirect");
   if (kind !== "read") writes(draft, target, "redirect");
-}
-
-/** Whether a host name or address is the sandbox's own. */
-export function isLoopback(host: string): boolean {
-  return /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1|\[::1\])$/i.test(host);
 }
 
 function describeAssignment({ name, value, append, exported }: EnvAssignment, draft: Draft): void {

@@ -51,7 +51,10 @@ export function describeWords(words: readonly Word[], more: Partial<Segment> = {
  * an unknown verb adds `unknown verb`.
  */
 export function told(line: string): string[] {
-  const description = describeWords(wordsOf(line));
+  return tellDescription(describeWords(wordsOf(line)));
+}
+
+export function tellDescription(description: Description): string[] {
   return [
     ...(description.known ? [] : ["unknown verb"]),
     ...description.uses.map(toldUse),
