@@ -14,7 +14,7 @@ export const projectFile = z.strictObject({
     .string()
     .max(4096)
     .refine((root) => root.startsWith("/") && posix.normalize(root) === root && root !== "/", {
-      error: "must be an absolute path without . or .., no slash at the end, and other than /",
+      error: "must be an absolute path without . or .., and other than /",
     })
     .refine((root) => !root.endsWith("/"), { error: "must not end with a slash" })
     .refine((root) => !/[\0-\x1f\x7f:]/.test(root), {

@@ -80,7 +80,10 @@ function foldersIn(folder: string): string[] {
 }
 
 function matcherOf(project: Project): (path: string) => boolean {
-  return picomatch(project.worktrees, { dot: true });
+  const matches = picomatch(project.worktrees, { dot: true });
+  // `trees/**` matches `trees` too, and that folder holds the worktrees: it is none.
+  const holder = project.worktrees.replace(/(?:\/\*\*)+$/, "");
+  return (path) => matches(path) && (path !== holder || holder === project.worktrees);
 }
 
 /** Whether a folder at this depth can be on the way to a match, so that `.worktrees/*` reads two folders and no more. */
