@@ -16,6 +16,7 @@ import { type Document, isMap, isSeq, parseDocument } from "yaml";
 import { z } from "zod";
 import { RecintoError } from "../errors.ts";
 import { SAVED_RULES_MAX } from "../limits.ts";
+import { ruleOfSaved } from "../policy/generalise.ts";
 import type { Rule } from "../policy/types.ts";
 import { readAdminFile } from "../settings/admin-file.ts";
 import { parseAdminYaml } from "../settings/admin-yaml.ts";
@@ -74,13 +75,7 @@ export class RuleStore {
   /** The same as the policy reads them: a token prefix, any rest, its effects and paths. */
   policyRules(project: string): readonly Rule[] {
     return this.list(project).map((rule) => ({
-      id: `saved/${rule.id}`,
-      source: "project",
-      action: "allow",
-      tool: "exec",
-      pattern: [...rule.prefix, "*"],
-      effects: rule.effects,
-      paths: rule.paths,
+      ...ruleOfSaved(rule, `saved/${rule.id}`, "project"),
       justification: `approved with always by uid ${rule.savedBy} on ${new Date(rule.savedAt).toISOString()}`,
     }));
   }
