@@ -29,7 +29,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
 /** What programs open for themselves: libraries, locales, names of users and hosts, the kernel's own tables. */
 const OWN = [
   /^\/(usr|lib|lib64|bin|sbin|proc|sys)(\/|$)/,
-  /^\/etc\/(ld\.so\.|locale|nsswitch\.conf|passwd|group|localtime|magic|mtab|fstab|terminfo|inputrc|gai\.conf|host|resolv\.conf|networks|protocols|services|mime|os-release|lsb|debian_version|timezone|alternatives|gitconfig|python|xml|shells|sysless|toprc|topdefaultrc|gitattributes|mailname)/,
+  /^\/etc\/(ld\.so\.|locale|nsswitch\.conf|passwd|group|localtime|magic|mtab|fstab|terminfo|inputrc|gai\.conf|host|resolv\.conf|networks|protocols|services|mime|os-release|lsb|debian_version|timezone|alternatives|gitconfig|python|xml|shells|sysless|toprc|topdefaultrc|gitattributes|mailname|ssl|netsvc\.conf|svc\.conf)/,
   /^\/(run|var\/run|var\/log)\/(utmp|wtmp|nscd|udev|mount)/,
   /^\/dev\/(null|tty|stdin|stdout|stderr|fd|pts|urandom)/,
   /^\/nonexistent\//,
@@ -39,7 +39,10 @@ const OWN = [
 ];
 
 /** Attempts that are known and that the sandbox stops: its home is a read-only skeleton. */
-const KNOWN: Readonly<Record<string, RegExp>> = { top: /^calls mkdir "\/nonexistent\/\.config/ };
+const KNOWN: Readonly<Record<string, RegExp>> = {
+  top: /^calls mkdir "\/nonexistent\/\.config/,
+  npm: /^calls mkdir "\/nonexistent[/"]/,
+};
 
 const CHANGES =
   "creat,unlink,unlinkat,rename,renameat,renameat2,mkdir,mkdirat,rmdir,link,linkat,symlink,symlinkat,chmod,fchmod,fchmodat,chown,fchown,lchown,fchownat,truncate,ftruncate,utime,utimes,utimensat,futimesat,setxattr,lsetxattr,fsetxattr,removexattr,lremovexattr,mknod,mknodat,settimeofday,clock_settime,sethostname";
@@ -158,6 +161,8 @@ function proof(work: string, examples: readonly string[]): Record<string, string
       LC_ALL: "C",
       GIT_OPTIONAL_LOCKS: "0",
       GIT_CONFIG_GLOBAL: "/dev/null",
+      npm_config_update_notifier: "false",
+      npm_config_logs_max: "0",
       GIT_AUTHOR_NAME: "a",
       GIT_AUTHOR_EMAIL: "a@b.invalid",
     },
