@@ -58,6 +58,10 @@ export const PENDING_MAX = 1_024;
 /** Between two `pending` lines of a held-open request, so that clients and proxies see life. */
 export const PENDING_KEEPALIVE_MS = 15_000;
 
+/** How often the engine is asked whether it is there, so that its going and coming is known without a command. */
+export const ENGINE_POLL_MS = 5_000;
+/** Stop of the daemon: answers that are still being read after everything has ended get this long. */
+export const SOCKET_CLOSE_GRACE_MS = 1_000;
 /** Stop of the daemon: running commands get this long. */
 export const SHUTDOWN_GRACE_MS = 10_000;
 /** A sandbox without a command for this long is stopped, unless the profile says otherwise. */

@@ -1,0 +1,121 @@
+/** Makes the daemon out of its parts: which real thing stands behind each interface. */
+import { createHash, randomBytes } from "node:crypto";
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Logger, pino, stdSerializers } from "pino";
+import { type Listeners, openListeners } from "./api/listeners.ts";
+import type { Backend } from "./api/route.ts";
+import { agentGroupId, groupId } from "./api/socket-groups.ts";
+import { openJournal } from "./journal/sqlite-journal.ts";
+import { evaluate } from "./policy/evaluate.ts";
+import { matchesExample } from "./policy/rule-examples.ts";
+import { machineClock } from "./sandbox/clock.ts";
+import { DockerEngine } from "./sandbox/docker/docker-engine.ts";
+import { Sandboxes } from "./sandbox/sandboxes.ts";
+import { createRegistry, type Registry } from "./settings/registry.ts";
+import type { DaemonConfig } from "./settings/types.ts";
+import { adminWall, readAccounts } from "./supervisor/accounts.ts";
+import { randomId } from "./supervisor/ids.ts";
+import { createSupervisor } from "./supervisor/supervisor.ts";
+import type { Supervisor } from "./supervisor/supervisor-interface.ts";
+import { watchWithChokidar } from "./worktree/chokidar-watcher.ts";
+import { watchWorktree } from "./worktree/watcher.ts";
+
+const IMAGES_DIR = fileURLToPath(new URL("../images/", import.meta.url));
+
+export const VERSION: string = JSON.parse(
+  readFileSync(new URL("../package.json", import.meta.url), "utf8"),
+).version;
+
+export interface Daemon {
+  readonly supervisor: Supervisor;
+  readonly listeners: Listeners;
+  readonly engine: DockerEngine;
+}
+
+export function createLog(config: Pick<DaemonConfig, "logLevel">): Logger {
+  const { err } = stdSerializers;
+  return pino({ level: config.logLevel, base: null, serializers: { err, error: err } });
+}
+
+/** Journal, engine, settings, supervisor, sockets, in this order: nothing is served before it can be recorded. */
+export async function startDaemon(
+  config: DaemonConfig,
+  configFile: string | undefined,
+  log: Logger,
+): Promise<Daemon> {
+  mkdirSync(config.stateDir, { recursive: true, mode: 0o700 });
+  const journal = openJournal(join(config.stateDir, "journal.sqlite"), {
+    now: Date.now,
+    onListenerError: (err) => log.error({ err }, "a reader of the journal failed"),
+  });
+  const engine = new DockerEngine(config.engineSocket);
+  let registry: Registry | undefined;
+  const supervisor = await createSupervisor({
+    config,
+    journal,
+    openRegistry: (onEvent) => {
+      registry = createRegistry(config, {
+        onEvent,
+        matcher: matchesExample,
+        ...(configFile === undefined ? {} : { configFile }),
+      });
+      return registry;
+    },
+    openSandboxes: (hooks) =>
+      new Sandboxes({
+        engine,
+        owner: ownerName(config.stateDir),
+        imagesDir: IMAGES_DIR,
+        clock: machineClock,
+        ...hooks,
+      }),
+    engineInfo: () => engine.info(),
+    watch: config.watcher === "chokidar" ? watchWithChokidar : (options) => watchWorktree(options),
+    evaluate,
+    adminWall: () => adminWall(config, process.getuid?.() ?? 0, readAccounts()),
+    now: Date.now,
+    newId: randomId,
+    log,
+  });
+  try {
+    const listeners = await openSockets(config, supervisor, registry as Registry, log);
+    return { supervisor, listeners, engine };
+  } catch (error) {
+    await supervisor.shutdown();
+    throw error;
+  }
+}
+
+function openSockets(
+  config: DaemonConfig,
+  supervisor: Supervisor,
+  registry: Registry,
+  log: Logger,
+): Promise<Listeners> {
+  const profiles: Backend["profiles"] = {
+    list: () => registry.profiles().map((name) => registry.profile(name)),
+    show: (name) => registry.profile(name),
+  };
+  return openListeners({
+    runDir: config.runDir,
+    adminGid: config.adminGroup === null ? null : groupId(config.adminGroup),
+    agentGid: (project) => agentGroupId(project, registry.listWorktrees(project)),
+    backend: { supervisor, profiles, version: VERSION },
+    log,
+    requestId: requestIds(),
+  });
+}
+
+/** Unique across restarts by its first half, in order by its second. */
+function requestIds(): () => string {
+  const life = randomBytes(4).toString("hex");
+  let count = 0;
+  return () => `${life}-${(++count).toString(36)}`;
+}
+
+/** Two daemons with states of their own on one engine never touch each other's sandboxes. */
+function ownerName(stateDir: string): string {
+  return createHash("sha256").update(stateDir).digest("hex").slice(0, 12);
+}
