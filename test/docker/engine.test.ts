@@ -114,10 +114,10 @@ describe.skipIf(missing)("images", () => {
     ["Dockerfile", `FROM BASE\nCOPY nothing-like-this /x\n`, "nothing-like-this"],
     [
       "image.yaml",
-      "suite: bookworm\npackages: [no-such-package-anywhere]\n",
+      "suite: bookworm\nvariant: extract\npackages: [busybox-static]\ncustomize: [exit 7]\n",
       "mmdebstrap ended with",
     ],
-  ])("a %s that fails is an error and leaves no image", async (file, text, message) => {
+  ])("%s that fails is an error and leaves no image", async (file, text, message) => {
     const recipe = join(base, `${name}-bad-${file === "Dockerfile" ? "docker" : "packages"}`);
     mkdirSync(recipe);
     writeFileSync(join(recipe, file), text.replace("BASE", built[0] ?? ""));
