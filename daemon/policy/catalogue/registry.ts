@@ -4,6 +4,8 @@ import type { ActionClass } from "../types.ts";
 import { archives } from "./archives.ts";
 import { builtins } from "./builtins.ts";
 import { git } from "./git.ts";
+import { nodePackages } from "./node-packages.ts";
+import { nodeTools } from "./node-tools.ts";
 import { programs } from "./programs.ts";
 import { reading } from "./reading.ts";
 import { searching } from "./searching.ts";
@@ -23,6 +25,8 @@ const families: readonly (readonly VerbSpec[])[] = [
   writing,
   archives,
   git,
+  nodePackages,
+  nodeTools,
 ];
 
 /** Verbs by each of their names. Throws when two families claim one name. */
