@@ -22,7 +22,7 @@ export type WordValue =
     }
   /**
    * A path (or several, when `many`) printed by a lister that this command line feeds from, all at or below one of
-   * `bases` (paths as that lister was given them, relative to `cwds` of the lister).
+   * `bases`: the text begins as one of them does, so they are resolved against the folder of the segment that uses it.
    * `split`: the text is split again at blanks (unquoted `$f`, plain xargs), so an odd file name could become another word.
    */
   | {
@@ -31,15 +31,25 @@ export type WordValue =
       readonly many: boolean;
       readonly dashed: boolean;
       readonly split: boolean;
+      /** It may be no text at all (`${f%.c}` of `.c`). */
+      readonly empty?: true;
     }
-  /** A number or a plain word that can be neither an option, a path out of the folder nor code: `$?`, `${#x}`, `$((…))`. */
-  | { readonly kind: "number" }
-  /** Not known. `prefix` is literal text that is sure to come first. `many`: may be any number of words. */
+  /**
+   * A number or a plain word that can be neither an option, a path out of the folder nor code: `$?`, `${#x}`, `$((…))`.
+   * `sample`: one text it may be; the true one differs from it only in its digits.
+   */
+  | { readonly kind: "number"; readonly sample?: string }
+  /**
+   * Not known. `prefix` is literal text that is sure to come first. `many`: may be any number of words.
+   * `sample` (`/tmp/out-$$`, `$(mktemp)`): one text it may be; the true one differs from it only in letters and digits
+   * of names, so that its options and its folders are those of the sample.
+   */
   | {
       readonly kind: "unknown";
       readonly prefix: string;
       readonly many: boolean;
       readonly why: string;
+      readonly sample?: string;
     };
 
 export interface Word {
@@ -48,6 +58,8 @@ export interface Word {
   readonly value: WordValue;
   /** Some part of it was quoted: an empty or odd expansion stays one word. */
   readonly quoted: boolean;
+  /** A process substitution: the value is a `/dev/fd` path that only this command line can reach. */
+  readonly process?: "<" | ">";
 }
 
 export type RedirectKind =
@@ -96,7 +108,11 @@ export interface Problem {
   readonly at: number;
 }
 
-/** One simple command, in the order in which it is written. */
+/**
+ * One simple command, in the order in which they would run: substitutions before the command they feed, a function's
+ * body where it is called. Redirects of a compound command are a segment of their own, without words, before its inside;
+ * `[[ … ]]` is a segment whose words are its operators and operands.
+ */
 export interface Segment {
   readonly index: number;
   /** Source text of this command (of the inner one, for an unwrapped one). */
@@ -123,6 +139,10 @@ export interface Segment {
     | "subshell"
   )[];
   readonly problems: readonly Problem[];
+  /** Its whole effect is in other segments (a function call, `bash <<'EOF'`, `trap`): its own verb need not be judged. */
+  readonly inner?: true;
+  /** A `find` whose -exec commands are segments of their own, with `find` in `wrappers`. */
+  readonly delegated?: true;
 }
 
 export interface Understanding {
@@ -138,4 +158,6 @@ export interface UnderstandContext {
   readonly home: string;
   /** Other variables the sandbox's shell starts with, literally. */
   readonly env: Readonly<Record<string, string>>;
+  /** What `git rev-parse --show-toplevel` prints in `cwd`, when that is known. */
+  readonly toplevel?: string;
 }

@@ -1,0 +1,147 @@
+/** Simple commands: decoded, then taken for what they are: a function call, a builtin that moves the shell, a wrapper, or a segment. */
+
+import type { Command } from "unbash";
+import { type Assigned, assign, assignmentWord, readAssignment } from "./assignments.ts";
+import { BUILTINS } from "./builtins.ts";
+import { declarationAttributes, isDeclaration } from "./declarations.ts";
+import { callFunction } from "./functions.ts";
+import { type Redirects, readRedirects } from "./redirects.ts";
+import type { Frame, Outcome, Run, SimpleCommand } from "./run.ts";
+import type { EnvAssignment, Word } from "./segment.ts";
+import { doubtful, ordinary, programName } from "./segments.ts";
+import { joinStates, type State } from "./state.ts";
+import { literal, unknown } from "./values.ts";
+import { isTelling } from "./variables.ts";
+import { expandWord } from "./words.ts";
+import { WRAPPERS } from "./wrappers.ts";
+
+const NO_ENV: readonly EnvAssignment[] = [];
+const NO_WRAPPERS: readonly string[] = [];
+/** A verb that is one of several names is read once for each, up to this many. */
+const VERBS_MAX = 8;
+
+export function simpleCommand(run: Run, node: Command, state: State, frame: Frame): Outcome {
+  run.step();
+  const words: Word[] = [];
+  if (node.name === undefined) return assignments(run, node, state, frame);
+  expandWord(run, node.name, state, frame, words);
+  let env: EnvAssignment[] | undefined;
+  const declares = isDeclaration(node.name.text);
+  const attributes = declares ? declarationAttributes(node) : undefined;
+  let declared: Assigned[] | undefined;
+  let here = state;
+  for (const item of node.suffix) {
+    if (item.type === "Word") {
+      expandWord(run, item, state, frame, words);
+    } else if (item.type === "Assignment") {
+      const assigned = readAssignment(run, item, here, frame, attributes);
+      words.push(assignmentWord(item, assigned));
+      declared ??= [];
+      declared.push(assigned);
+      env ??= [];
+      env.push(assigned.entry);
+      here = assign(run, here, assigned);
+    }
+  }
+  for (const item of node.prefix) {
+    if (item.type !== "Assignment") continue;
+    const assigned = readAssignment(run, item, state, frame, { exported: true });
+    env ??= [];
+    env.push(assigned.entry);
+  }
+  const io = readRedirects(run, node.redirects, state, frame);
+  here = run.applyAssigned(here);
+  const text = frame.source.slice(node.pos, node.end);
+  const command: SimpleCommand = {
+    text,
+    words,
+    env: env ?? NO_ENV,
+    redirects: io.redirects,
+    stdin: io.stdin,
+    input: io.input,
+    redirected: io.redirected,
+    wrappers: NO_WRAPPERS,
+    shellLevel: true,
+  };
+  return dispatch(run, command, here, frame);
+}
+
+/** `name=value` without a command: the shell's own variables. */
+function assignments(run: Run, node: Command, state: State, frame: Frame): Outcome {
+  let here = state;
+  const env: EnvAssignment[] = [];
+  for (const item of node.prefix) {
+    if (item.type !== "Assignment") continue;
+    const assigned = readAssignment(run, item, here, frame);
+    if (isTelling(run, assigned.name, here)) env.push(assigned.entry);
+    here = run.applyAssigned(assign(run, here, assigned));
+  }
+  const io: Redirects = readRedirects(run, node.redirects, here, frame);
+  here = run.applyAssigned(here);
+  if (env.length > 0 || io.redirects.length > 0) {
+    const text = frame.source.slice(node.pos, node.end);
+    const rest = { wrappers: NO_WRAPPERS, shellLevel: true };
+    run.emit({ text, words: [], env, ...io, ...rest }, state.cwds, frame);
+  }
+  const reads = node.prefix.length === io.redirects.length && io.redirects[0]?.kind === "read";
+  // `$(<file)` prints the file.
+  return { ok: here, fail: here, output: reads ? unknown("content of a file") : null };
+}
+
+/** Reads a decoded command for what its verb makes of it. */
+export function dispatch(run: Run, command: SimpleCommand, state: State, frame: Frame): Outcome {
+  const [verb] = command.words;
+  if (verb === undefined) {
+    run.emit(command, state.cwds, frame);
+    return { ok: state, fail: state, output: null };
+  }
+  if (verb.value.kind === "oneOf" && verb.value.values.length <= VERBS_MAX) {
+    return verb.value.values
+      .map((name) => {
+        const words = [{ ...verb, value: literal(name) }, ...command.words.slice(1)];
+        return dispatch(run, { ...command, words }, state, frame);
+      })
+      .reduce((a, b) => ({
+        ok: joinStates(a.ok, b.ok),
+        fail: joinStates(a.fail, b.fail),
+        output: unknown("output of one of several commands"),
+      }));
+  }
+  if (verb.value.kind !== "literal") {
+    return doubtful(run, command, state, frame, {
+      code: "unknown-verb",
+      message: `what runs is not known: ${verb.text}`,
+      at: -1,
+    });
+  }
+  const name = verb.value.value;
+  if (command.wrappers.length === 0 && state.functions.size > 0) {
+    const definition = state.functions.get(name);
+    if (definition !== undefined) {
+      const called = callFunction(run, name, definition, command, state, frame);
+      if (definition.sure) return called;
+      const meant = builtinOrProgram(run, name, command, state, frame);
+      return {
+        ok: joinStates(called.ok, meant.ok),
+        fail: joinStates(called.fail, meant.fail),
+        output: unknown("output of a function or a program"),
+      };
+    }
+  }
+  return builtinOrProgram(run, name, command, state, frame);
+}
+
+function builtinOrProgram(
+  run: Run,
+  name: string,
+  command: SimpleCommand,
+  state: State,
+  frame: Frame,
+): Outcome {
+  if (command.shellLevel) {
+    const outcome = BUILTINS.get(name)?.(run, command, state, frame);
+    if (outcome !== undefined && outcome !== null) return outcome;
+  }
+  const outcome = WRAPPERS.get(programName(name))?.(run, command, state, frame);
+  return outcome ?? ordinary(run, command, state, frame);
+}

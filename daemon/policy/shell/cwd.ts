@@ -1,0 +1,80 @@
+/** Effective working folders: what `cd`, `pushd` and `popd` make of them. */
+
+import type { Run } from "./run.ts";
+import type { Word } from "./segment.ts";
+import type { Folders, State } from "./state.ts";
+import { textsOf } from "./values.ts";
+import { variableValue } from "./variables.ts";
+
+/** `path` as seen from `folder`, without `.`, `..` and double slashes; purely lexical, as bash's own `cd -L` is. */
+export function resolvePath(folder: string, path: string): string {
+  const parts: string[] = [];
+  for (const part of (path.startsWith("/") ? path : `${folder}/${path}`).split("/")) {
+    if (part === "..") parts.pop();
+    else if (part !== "" && part !== ".") parts.push(part);
+  }
+  return `/${parts.join("/")}`;
+}
+
+/** Where a `cd` may lead; "stays" when it can only fail. */
+export type Destination = Folders | "stays";
+
+/** The operand of `cd`, `pushd`, `env -C`: seen from every folder it may start in. */
+export function folderNamed(word: Word, from: Folders): Folders {
+  const texts = textsOf(word.value);
+  if (texts === null) return null;
+  const found = new Set<string>();
+  for (const text of texts) {
+    if (text.startsWith("/")) found.add(resolvePath("/", text));
+    else if (from === null) return null;
+    else for (const folder of from) found.add(resolvePath(folder, text));
+  }
+  return [...found];
+}
+
+export function changeFolder(run: Run, words: readonly Word[], state: State): Destination {
+  let at = 1;
+  let physical = false;
+  for (; at < words.length; at++) {
+    const { value } = words[at] as Word;
+    if (value.kind !== "literal" || !/^-[LPe@]+$/.test(value.value)) break;
+    if (value.value.includes("P")) physical = true;
+  }
+  if (words[at]?.value.kind === "literal" && textsOf((words[at] as Word).value)?.[0] === "--")
+    at += 1;
+  const operand = words[at];
+  if (operand?.value.kind === "unknown" && operand.value.many) return null;
+  if (words.length > at + 1) return words.some(isMany) ? null : "stays";
+  // The physical folder behind links is not known here.
+  if (physical) return null;
+  if (operand === undefined) {
+    const texts = textsOf(variableValue(run, "HOME", state));
+    return texts === null ? null : texts.map((text) => resolvePath("/", text));
+  }
+  const texts = textsOf(operand.value);
+  if (texts?.includes("-")) return texts.length === 1 ? state.previous : null;
+  const searched = state.variables.has("CDPATH") || Object.hasOwn(run.context.env, "CDPATH");
+  if (searched && !(texts?.every((text) => /^\.{0,2}\//.test(text)) ?? false)) return null;
+  return folderNamed(operand, state.cwds);
+}
+
+function isMany(word: Word): boolean {
+  const { value } = word;
+  return (
+    value.kind === "glob" || ((value.kind === "listed" || value.kind === "unknown") && value.many)
+  );
+}
+
+/** After a successful change of folder. */
+export function moved(state: State, to: Folders): State {
+  return { ...state, cwds: to, previous: state.cwds };
+}
+
+export function pushed(state: State, to: Folders): State {
+  return { ...moved(state, to), stack: state.stack === null ? null : [...state.stack, state.cwds] };
+}
+
+export function popped(state: State): State {
+  const stack = state.stack?.slice(0, -1) ?? null;
+  return { ...moved(state, state.stack?.at(-1) ?? null), stack };
+}

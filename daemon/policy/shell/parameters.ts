@@ -1,0 +1,202 @@
+/** What `${…}` expands to, with its operators. */
+
+import type { ParameterExpansionPart, ParameterOperation, Word as WordNode } from "unbash";
+import { readArithmeticText, readSubscript } from "./arithmetic.ts";
+import { escapeGlob, removeMatch } from "./globs.ts";
+import type { Frame, Run } from "./run.ts";
+import type { WordValue } from "./segment.ts";
+import type { State } from "./state.ts";
+import {
+  baseName,
+  EMPTY,
+  folderOf,
+  joinValues,
+  NUMBER,
+  oneOf,
+  shortened,
+  textsOf,
+  unknown,
+} from "./values.ts";
+import { type Expansion, itemsOf, parameter } from "./variables.ts";
+
+/** `${…}` in all its forms. */
+export function parameterExpansion(
+  run: Run,
+  part: ParameterExpansionPart,
+  state: State,
+  frame: Frame,
+): Expansion {
+  const { parameter: name, index, operation, prefix } = part;
+  if (index !== undefined) readSubscript(run, name, index, state, frame);
+  if (prefix === "!") {
+    if (operation !== undefined) operate(run, part, operation, unknown("indirect"), state, frame);
+    return unknown("indirect expansion", true);
+  }
+  if (prefix === "#") return NUMBER;
+  let value: Expansion;
+  if (index === undefined) {
+    value = parameter(run, name, state);
+  } else {
+    const items = itemsOf(name, state);
+    if (index.text === "@" || index.text === "*") value = items ?? unknown(`array ${name}`, true);
+    else value = items?.[Number(index.text)]?.value ?? unknown(`element of ${name}`);
+  }
+  if (operation === undefined) return value;
+  const whole = Array.isArray(value) ? unknown("changed list", true) : (value as WordValue);
+  return operate(run, part, operation, whole, state, frame);
+}
+
+function operate(
+  run: Run,
+  part: ParameterExpansionPart,
+  operation: ParameterOperation,
+  value: WordValue,
+  state: State,
+  frame: Frame,
+): WordValue {
+  const many = value.kind === "unknown" && value.many;
+  const other = unknown(`\${…} of ${part.parameter}`, many);
+  switch (operation.type) {
+    case "Default":
+      return defaulted(run, part, operation.operator, operation.operand, value, state, frame);
+    case "Remove": {
+      const pattern = run.hooks.unsplit(run, operation.operand, state, frame);
+      return removed(value, operation.operator, operation.operand, pattern) ?? other;
+    }
+    case "Replace": {
+      const pattern = run.hooks.unsplit(run, operation.pattern, state, frame);
+      const by = run.hooks.unsplit(run, operation.replacement, state, frame);
+      return replaced(value, operation.operator, pattern, by) ?? other;
+    }
+    case "Slice": {
+      for (const word of [operation.offset, operation.length]) {
+        if (word === undefined) continue;
+        const text = run.hooks.unsplit(run, word, state, frame);
+        const texts = text.kind === "number" ? [] : textsOf(text);
+        if (texts === null) {
+          run.problem("arithmetic", `not sure to be a number: ${word.text}`, frame, word.pos);
+        }
+        for (const one of texts ?? []) readArithmeticText(run, one, state, frame, word.pos);
+      }
+      return other;
+    }
+    case "CaseModification": {
+      if (operation.operand !== undefined) {
+        run.hooks.unsplit(run, operation.operand, state, frame);
+        return other;
+      }
+      const texts = operation.operator.length === 2 ? textsOf(value) : null;
+      if (texts === null || !texts.every((text) => /^[\x20-\x7e]*$/.test(text))) return other;
+      const upper = operation.operator === "^^";
+      return oneOf(texts.map((text) => (upper ? text.toUpperCase() : text.toLowerCase())));
+    }
+    case "Transform":
+      run.hooks.unsplit(run, operation.operand, state, frame);
+      if (/P/.test(operation.operand.text)) {
+        run.problem(
+          "prompt-expansion",
+          `runs the substitutions in its value: ${part.text}`,
+          frame,
+          part.pos,
+        );
+      }
+      return other;
+    case "Names":
+      return unknown("names of variables", true);
+    default:
+      run.problem("unknown-syntax", `unknown expansion ${part.text}`, frame, part.pos);
+      return other;
+  }
+}
+
+function defaulted(
+  run: Run,
+  part: ParameterExpansionPart,
+  operator: string,
+  operand: WordNode,
+  value: WordValue,
+  state: State,
+  frame: Frame,
+): WordValue {
+  const fallback = run.hooks.unsplit(run, operand, state, frame);
+  const texts = textsOf(value);
+  const full =
+    value.kind === "number" ||
+    value.kind === "listed" ||
+    value.kind === "glob" ||
+    (texts?.every((text) => text !== "") ?? false);
+  const empty = texts?.length === 1 && texts[0] === "";
+  switch (operator) {
+    case ":-":
+    case "-":
+      if (full) return value;
+      return empty && operator === ":-" ? fallback : notSure(value, fallback);
+    case ":=":
+    case "=": {
+      if (full) return value;
+      const result = empty && operator === ":=" ? fallback : notSure(value, fallback);
+      run.assigned.push([part.parameter, result]);
+      return result;
+    }
+    case ":+":
+    case "+":
+      if (full) return fallback;
+      return empty && operator === ":+" ? EMPTY : joinValues(EMPTY, fallback);
+    default:
+      return value;
+  }
+}
+
+function notSure(value: WordValue, fallback: WordValue): WordValue {
+  return value.kind === "unknown" ? unknown(value.why, value.many) : joinValues(value, fallback);
+}
+
+function removed(
+  value: WordValue,
+  operator: string,
+  operand: WordNode,
+  pattern: WordValue,
+): WordValue | null {
+  if (value.kind === "glob" || value.kind === "listed") {
+    if (operator === "##" && operand.text === "*/") return possiblyEmpty(baseName(value));
+    if (operator === "%" && operand.text === "/*") return possiblyEmpty(folderOf(value));
+    if (!operator.startsWith("%") || pattern.kind !== "literal") return null;
+    // `*` in such a pattern matches slashes too: then the cut stays inside the name only if it has no folder.
+    const oneName = value.kind === "glob" && !value.pattern.includes("/");
+    if (/[/]/.test(pattern.value) || (!oneName && /[*?[$"'\\]/.test(operand.text))) return null;
+    return possiblyEmpty(shortened(value));
+  }
+  const texts = textsOf(value);
+  if (texts === null || pattern.kind !== "literal") return null;
+  const quoted = /["'\\$]/.test(operand.text);
+  const text = quoted ? escapeGlob(pattern.value) : pattern.value;
+  if (quoted && /[*?[]/.test(operand.text)) return null;
+  const results = texts.map((one) => removeMatch(one, operator, text));
+  return results.includes(null) ? null : oneOf(results as string[]);
+}
+
+/** `""/etc` is another place than `name/etc`. */
+function possiblyEmpty(value: WordValue): WordValue {
+  return value.kind === "listed" ? { ...value, empty: true } : value;
+}
+
+function replaced(
+  value: WordValue,
+  operator: string,
+  pattern: WordValue,
+  by: WordValue,
+): WordValue | null {
+  const texts = textsOf(value);
+  if (texts === null || pattern.kind !== "literal" || by.kind !== "literal") return null;
+  // Patterns, escapes and `&` have rules of their own.
+  if (pattern.value === "" || /[*?[\]\\]/.test(pattern.value) || /[&\\]/.test(by.value))
+    return null;
+  if (operator === "/#" || operator === "/%") return null;
+  return oneOf(
+    texts.map((text) =>
+      operator === "//"
+        ? text.replaceAll(pattern.value, () => by.value)
+        : text.replace(pattern.value, () => by.value),
+    ),
+  );
+}

@@ -1,0 +1,64 @@
+/** How a decoded command becomes a segment, and what the shell is left with after it. */
+
+import { outputOf } from "./outputs.ts";
+import type { Frame, Outcome, Run, SimpleCommand } from "./run.ts";
+import type { Problem, Word } from "./segment.ts";
+import { type State, withUnknownVariables } from "./state.ts";
+import { unknown } from "./values.ts";
+
+/** `/usr/bin/env` is env; `./env` is not. */
+export function programName(name: string): string {
+  return name.startsWith("/")
+    ? name.replace(/^\/(?:usr\/)?(?:local\/)?s?bin\/(?=[^/]+$)/, "")
+    : name;
+}
+
+/** A segment that leaves the shell as it was. */
+export function ordinary(
+  run: Run,
+  command: SimpleCommand,
+  state: State,
+  frame: Frame,
+  extra?: Parameters<Run["emit"]>[3],
+): Outcome {
+  run.emit(command, state.cwds, frame, extra);
+  const output = command.redirected ? null : outputOf(run, command, state);
+  return { ok: state, fail: state, output };
+}
+
+/** A segment of which so little is known that it may have changed anything in the shell. */
+export function doubtful(
+  run: Run,
+  command: SimpleCommand,
+  state: State,
+  frame: Frame,
+  problem: Problem,
+): Outcome {
+  run.emit(command, state.cwds, frame, { problems: [problem] });
+  const after = command.shellLevel
+    ? {
+        ...withUnknownVariables(state, "anything may have run"),
+        cwds: null,
+        previous: null,
+        stack: null,
+      }
+    : state;
+  return { ok: after, fail: after, output: unknown("output of an unknown command") };
+}
+
+/** The command behind a wrapper: the rest of the words, in a process of its own unless the wrapper is the shell's. */
+export function unwrapped(
+  command: SimpleCommand,
+  wrapper: string,
+  words: readonly Word[],
+  changes: Partial<SimpleCommand> = {},
+): SimpleCommand {
+  return {
+    ...command,
+    text: words.map(({ text }) => text).join(" "),
+    words,
+    wrappers: [...command.wrappers, wrapper],
+    shellLevel: false,
+    ...changes,
+  };
+}

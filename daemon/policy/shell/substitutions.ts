@@ -1,0 +1,78 @@
+/** Scripts inside words and texts: `$(…)`, `<(…)`, `eval`, and the way back to the walker for those who find them. */
+
+import type { ParsedScript } from "unbash";
+import { dispatch } from "./commands.ts";
+import type { Frame, Hooks, Outcome, Run } from "./run.ts";
+import type { WordValue } from "./segment.ts";
+import type { State } from "./state.ts";
+import { EMPTY, literal, unknown } from "./values.ts";
+import { readBody, readScript } from "./walk.ts";
+import { partValue, unsplit } from "./words.ts";
+
+/** What `$(…)` is replaced by: the output without the newlines at its end. */
+function substituted(output: Outcome["output"]): WordValue {
+  if (output === null) return EMPTY;
+  if (output.kind !== "literal") return output;
+  if (output.value.includes("\0")) return unknown("a NUL in an output");
+  return literal(output.value.replace(/\n+$/, ""));
+}
+
+/** Reads a script that stands in a word: it runs in a shell of its own. */
+function readInside(
+  run: Run,
+  script: ParsedScript,
+  state: State,
+  frame: Frame,
+): { output: Outcome["output"]; from: readonly number[] } {
+  if (script.errors !== undefined) run.parseErrors(script, frame.nested);
+  const outer = run.sink;
+  run.sink = [];
+  const { output } = readScript(run, script, state, {
+    ...frame,
+    source: script.source ?? frame.source,
+    nested: frame.nested || script.source !== undefined,
+    context: frame.context.includes("substitution")
+      ? frame.context
+      : [...frame.context, "substitution"],
+    depth: run.deeper(frame),
+    exits: null,
+    call: null,
+  });
+  const from = run.sink;
+  run.sink = outer;
+  return { output, from };
+}
+
+function unread(run: Run, text: string, frame: Frame, at: number): void {
+  run.problem("parse-error", `a substitution that cannot be read: ${text}`, frame, at);
+}
+
+export const HOOKS: Hooks = {
+  substitute(run, part, state, frame) {
+    if (part.script !== undefined) {
+      return substituted(readInside(run, part.script, state, frame).output);
+    }
+    unread(run, part.text, frame, part.pos);
+    return unknown("unread substitution", true);
+  },
+  processSubstitution(run, part, state, frame) {
+    if (part.script === undefined) unread(run, part.text, frame, part.pos);
+    else if (part.operator === "<") {
+      run.lastSubstitution = readInside(run, part.script, state, frame);
+    } else {
+      const input = unknown("what is written to it");
+      readInside(run, part.script, state, { ...frame, stdin: { kind: "pipe", from: [] }, input });
+    }
+    const value = literal("/dev/fd/63");
+    return { text: part.text, value, quoted: true, process: part.operator };
+  },
+  unsplit,
+  part: partValue,
+  script: (run, text, state, frame) =>
+    readScript(run, run.parsed(text, true), state, { ...frame, source: text }),
+  dispatch(run, command, state, frame) {
+    run.step();
+    return dispatch(run, command, state, frame);
+  },
+  body: readBody,
+};

@@ -1,0 +1,89 @@
+/** What `$name` and the special parameters are, and which names mean something to the shell or to programs. */
+
+import type { Run } from "./run.ts";
+import type { Word, WordValue } from "./segment.ts";
+import type { State } from "./state.ts";
+import { EMPTY, literal, NUMBER, oneOf, PLAIN, unknown } from "./values.ts";
+
+/** One text, or a list of words as `"$@"` and `"${a[@]}"` give. */
+export type Expansion = WordValue | readonly Word[];
+
+/** Variables that bash itself keeps a number in, whatever is assigned to them. */
+const NUMBERS = new Set(
+  "RANDOM SRANDOM SECONDS LINENO UID EUID PPID BASHPID EPOCHSECONDS BASH_SUBSHELL HISTCMD".split(
+    " ",
+  ),
+);
+
+/** `$name` for a variable (not for a positional or special parameter). */
+export function variableValue(run: Run, name: string, state: State): WordValue {
+  const variable = state.variables.get(name);
+  if (NUMBERS.has(name)) return NUMBER;
+  if (variable !== undefined) {
+    const first = variable.items?.[0];
+    return variable.items === undefined ? variable.value : (first?.value ?? unknown("empty array"));
+  }
+  if (name === "PWD") return state.cwds === null ? unknown("working folder") : oneOf(state.cwds);
+  if (name === "OLDPWD") {
+    return state.previous === null ? unknown("previous folder") : oneOf(state.previous);
+  }
+  if (name === "HOME") return literal(run.context.home);
+  const { env } = run.context;
+  const started = Object.hasOwn(env, name) ? env[name] : undefined;
+  return started === undefined ? unknown(`$${name} is not set here`) : literal(started);
+}
+
+export function itemsOf(name: string, state: State): readonly Word[] | undefined {
+  return state.variables.get(name)?.items;
+}
+
+/** `$name` of any kind: `$x`, `$1`, `$?`, `$@`. */
+export function parameter(run: Run, name: string, state: State): Expansion {
+  switch (name) {
+    case "?":
+    case "#":
+    case "$":
+    case "!":
+      return NUMBER;
+    case "-":
+      return PLAIN;
+    case "@":
+    case "*":
+      return state.args?.slice(1) ?? unknown("arguments", true);
+    case "_":
+      return unknown("$_");
+  }
+  if (/^\d+$/.test(name)) {
+    if (state.args === null) return unknown(`argument ${name}`);
+    return state.args[Number(name)]?.value ?? EMPTY;
+  }
+  return variableValue(run, name, state);
+}
+
+/**
+ * Names whose assignment alone, without `export`, may change what runs: the shell's own, and those that a sandbox's
+ * environment could hold already, so that an assignment changes what programs see.
+ */
+const TELLING =
+  /^(?:PATH|HOME|IFS|ENV|CDPATH|GLOBIGNORE|EXECIGNORE|PS[0-4]|PROMPT_\w+|SHELL\w*|POSIXLY_CORRECT|FUNCNEST|TMPDIR|TERM\w*|LANG\w*|TEXTDOMAIN\w*|PWD|OLDPWD|OPT\w+|HIST\w+|INPUTRC|PAGER|LESS\w*|EDITOR|VISUAL|BROWSER|MANPAGER|CC|CXX|LD|AR|MAKEFLAGS|MAKE|\w*OPTS|\w*OPTIONS|\w*FLAGS|\w*OPT|\w*_COMMAND|\w*_PROXY|\w*_proxy|(?:BASH|LD|LC|DYLD|GIT|SSH|GPG|NODE|NPM|npm|PNPM|pnpm|YARN|BUN|DENO|COREPACK|PYTHON|PIP|UV|VIRTUAL|CONDA|PERL\w*|RUBY|GEM|BUNDLE|JAVA|JDK|MAVEN|MVN|GRADLE|GO\w*|CGO|CARGO|RUST\w*|PHP|COMPOSER|DOTNET|DOCKER|COMPOSE|KUBE\w*|HELM|AWS|AZURE|GOOGLE|CLOUDSDK|TF|XDG|GCONV|MALLOC|NLSPATH|RES|LOCPATH|HOSTALIASES|FIGNORE|SUDO|RIPGREP|RG|GREP|FZF|JQ|BAT|DELTA|TAR|ZIP\w*|UNZIP\w*|GZIP|BZIP\w*|XZ|CURL|WGET\w*|http|https|ftp|all|no|HTTP|HTTPS|FTP|ALL|NO)(?:_\w*)?)$/;
+
+/** Whether a plain `name=value` has something to judge: it reaches programs, or the shell acts on it. */
+export function isTelling(run: Run, name: string, state: State): boolean {
+  return (
+    state.exportAll ||
+    (state.variables.get(name)?.exported ?? false) ||
+    Object.hasOwn(run.context.env, name) ||
+    TELLING.test(name)
+  );
+}
+
+/** Whether the name is inherited by programs once assigned without `export`. */
+export function isExported(run: Run, name: string, state: State): boolean {
+  return (
+    state.exportAll ||
+    (state.variables.get(name)?.exported ?? false) ||
+    Object.hasOwn(run.context.env, name) ||
+    name === "PATH" ||
+    name === "HOME"
+  );
+}
