@@ -10,6 +10,7 @@ import {
   PROFILE_EXTENDS_MAX,
   SANDBOX_IDLE_DEFAULT_MS,
 } from "../limits.ts";
+import { matchesExample } from "../policy/rule-examples.ts";
 import type { Rule } from "../policy/types.ts";
 import { readAdminFile } from "./admin-file.ts";
 import { type FileProblem, fileError, type Locate, parseAdminYaml } from "./admin-yaml.ts";
@@ -83,23 +84,21 @@ type Complete<T> = T extends readonly unknown[]
     : T;
 
 /**
- * The text of one profile. Throws `bad-profile` with `FILE:LINE:COL: …`. With a `matcher`, every rule's `match` and
- * `not_match` examples are tried against it.
+ * The text of one profile. Throws `bad-profile` with `FILE:LINE:COL: …`. Every rule's `match` and
+ * `not_match` examples are tried, by the policy's own matching unless another `matcher` is given.
  */
 export function parseProfile(
   text: string,
-  { name, file, matcher }: { name: string; file: string; matcher?: RuleMatcher },
+  { name, file, matcher = matchesExample }: { name: string; file: string; matcher?: RuleMatcher },
 ): ParsedProfile {
   const { value, locate } = parseAdminYaml(text, file, profileFile, "bad-profile");
   const { extends: base, ...fields } = value;
   const written = fields.policy?.rules ?? [];
   const rules = written.map((rule, index) => ruleOf(rule, name, index));
-  if (matcher !== undefined) {
-    const problems = rules.flatMap((rule, index) =>
-      failedExamples(rule, written[index] as RuleFile, index, matcher, locate),
-    );
-    if (problems.length > 0) throw fileError("bad-profile", file, problems);
-  }
+  const problems = rules.flatMap((rule, index) =>
+    failedExamples(rule, written[index] as RuleFile, index, matcher, locate),
+  );
+  if (problems.length > 0) throw fileError("bad-profile", file, problems);
   return { name, file, extends: base ?? null, fields, rules };
 }
 

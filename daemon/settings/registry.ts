@@ -26,7 +26,7 @@ export type RegistryEvent =
 export interface RegistryOptions {
   /** Called after the registry already holds the new state. */
   readonly onEvent?: (event: RegistryEvent) => void;
-  /** Tries the examples of rules. */
+  /** Tries the examples of rules; the policy's own matching when absent. */
   readonly matcher?: RuleMatcher;
   /** The config file to watch, when there is one. */
   readonly configFile?: string;

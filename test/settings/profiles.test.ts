@@ -264,3 +264,16 @@ test("a profile in a folder that others can write is refused", () => {
     message: `${dir} can be written by others (mode 777)`,
   });
 });
+
+test("a rule that does not do what its examples say is not loaded", () => {
+  const rule = (examples: string) =>
+    `policy:\n  rules:\n    - action: deny\n      pattern: npm publish *\n      justification: by the pipeline\n      ${examples}`;
+  expect(messageOf(rule("match: [npm publish, npm pack]"))).toBe(
+    'x.yaml:6:28: policy.rules.0.match.1: the rule does not match its example "npm pack"',
+  );
+  expect(messageOf(rule("not_match: [cd x && npm publish]"))).toBe(
+    'x.yaml:6:19: policy.rules.0.not_match.0: the rule matches its example "cd x && npm publish"',
+  );
+  const good = rule("match: [npm publish, npm publish --dry-run]\n      not_match: [npm pack]");
+  expect(parseProfile(good, { name: "x", file: "x.yaml" }).rules).toHaveLength(1);
+});
