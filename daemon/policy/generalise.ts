@@ -1,5 +1,5 @@
 /** What *always* would store (A6): token prefixes of the segment that asked, bounded by its effects and paths. */
-import { arityOf } from "./catalogue/arity.ts";
+import { arityOf, neverOffered } from "./catalogue/arity.ts";
 import type { Effect, PolicySettings, Rule, SavedRule, SegmentVerdict } from "./types.ts";
 
 /** Widths offered at most, narrowest first. */
@@ -7,10 +7,6 @@ const WIDTHS_MAX = 3;
 
 /** Effects that get a grant with an end, never a rule without one. */
 const NEVER: readonly Effect[] = ["network", "install", "engine", "privilege", "process"];
-
-/** Programs that run what they are given: a prefix of theirs says nothing. */
-const RUNS_ANYTHING =
-  /^(?:(?:ba|z|da|k|c|tc|fi|a)?sh|busybox|python[\d.]*|pypy[\d.]*|perl[\d.]*|ruby[\d.]*|node|nodejs|deno|bun|php[\d.]*|lua[\d.]*|tclsh|Rscript|julia|osascript|g?awk|eval|exec|source|\.|env|xargs|parallel|find|fd|timeout|nice|ionice|nohup|setsid|stdbuf|time|watch|command|builtin|script|strace|ltrace|gdb|sudo|su|doas|ssh|npx|pnpx|bunx|uvx|pipx|dlx|make|just|task|rake|expect|tmux|screen|vim?|nvim|ed|ex|emacs|sed|trap|coproc|alias|xonsh|pwsh|flock|chroot|unshare|setarch|docker|podman)$/;
 
 /** Reasons that a rule can answer: the profile does not allow the class, the verb is not known, or it lies outside. */
 const ANSWERABLE = /^(?:profile\/|catalogue\/unknown$|scope\/outside-(?:read|write)$|scope\/cwd$)/;
@@ -28,8 +24,7 @@ export function generalise(
   if (segment === undefined || asking.some((each) => each.text !== segment.text)) return [];
   const { argv, effects, matches, rung } = segment;
   if (argv === undefined || argv.length === 0 || (rung !== "default" && rung !== "rule")) return [];
-  const [verb] = argv as [string];
-  if (verb.includes("/") || RUNS_ANYTHING.test(verb)) return [];
+  if (neverOffered(argv)) return [];
   if (effects.some((effect) => NEVER.includes(effect))) return [];
   const answerable = matches.every(
     ({ rung: each, rule, decision }) =>

@@ -22,7 +22,7 @@ function everything(word: string | null): boolean {
   return (
     path === "" ||
     path === "/" ||
-    /^(?:\.|\.\.|~|\/home|\/root|\/srv|\/usr|\/var|\/etc|\/opt)$/.test(path) ||
+    /^(?:\.|\.\.|~|\/(?:home|Users)(?:\/[^/]+)?|\/root|\/srv|\/usr|\/var|\/etc|\/opt|\/tmp)$/.test(path) ||
     /(?:^|\/)(?:\*|\.\*|\.\[!?.*\]\*)$/.test(path)
   );
 }

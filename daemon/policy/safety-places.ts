@@ -80,7 +80,7 @@ export const PLACE_PATTERNS: readonly SafetyPattern[] = [
     test: namesOrReaches(
       /^\/etc\/(?:shadow|gshadow|sudoers)(?:-|\.d\/.*)?$|^\/etc\/(?:ssl\/private|ppp)\//,
     ),
-    match: ["cat /etc/shadow", "grep root /etc/sudoers", "sed -n '1R /etc/shadow' README.md"],
+    match: ["cat /etc/shadow", "grep root /etc/sudoers"],
     not_match: ["grep -n /etc/shadow README.md", "cat etc/shadow"],
   },
   {

@@ -59,7 +59,8 @@ export const PROCESS_PATTERNS: readonly SafetyPattern[] = [
     reason: "starts itself again and again",
     test: (argv, view) => {
       const name = argv[0] ?? null;
-      if (name === null || !view.segment.context.includes("function")) return false;
+      if (name === null || view.description.known) return false;
+      if (!view.segment.context.includes("function")) return false;
       const calls = view.segments.filter(
         ({ words, context }) =>
           context.includes("function") &&
