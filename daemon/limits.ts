@@ -170,3 +170,5 @@ export const HAZARD_FLUSH_MS = 50;
 export const HAZARD_FLUSH_MAX = 200;
 /** Commands one session may have at once, waiting ones included: more than any agent types, far less than hurts. */
 export const RUNS_PER_SESSION_MAX = 64;
+/** Files whose content one approval is bound to: each is read twice. */
+export const BOUND_FILES_MAX = 64;

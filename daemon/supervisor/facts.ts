@@ -1,4 +1,6 @@
 /** The world as the policy is told about it, and what of it an approval is bound to. */
+import { posix } from "node:path";
+import { BOUND_FILES_MAX } from "../limits.ts";
 import type { Facts, PolicySettings, Verdict } from "../policy/types.ts";
 import type { Project } from "../settings/types.ts";
 import { realPathFacts } from "../worktree/real-paths.ts";
@@ -60,14 +62,38 @@ export async function boundFacts(
   facts: Facts,
   settings: PolicySettings,
 ): Promise<BoundFacts> {
-  const realpath = facts.realpath ?? {};
+  const files = filesToBind(verdict);
+  const known = facts.realpath ?? {};
+  const realpath = {
+    ...known,
+    ...lookUp(
+      files.filter((file) => !Object.hasOwn(known, file)),
+      settings,
+    ),
+  };
   const roots = mountedRoots(settings);
   const content: Record<string, string | null> = {};
-  for (const path of verdict.bindTo) {
-    const real = realpath[path] ?? path;
-    content[path] = isBelowAny(real, roots) ? await contentHash(real) : UNSEEN;
+  for (const file of files) {
+    const real = realpath[file] ?? file;
+    content[file] = isBelowAny(real, roots) ? await contentHash(real) : UNSEEN;
   }
   return { branch: facts.branch, realpath, content };
+}
+
+/**
+ * What the policy says would be executed, and every file that a program it does not know is given: `some-runner x.sh`
+ * may well run it.
+ */
+function filesToBind(verdict: Verdict): readonly string[] {
+  const files = new Set(verdict.bindTo);
+  for (const { argv = [], cwds, classes } of verdict.segments) {
+    if (!classes.includes("unknown")) continue;
+    for (const word of argv) {
+      if (word === "" || word.startsWith("-")) continue;
+      for (const cwd of cwds) files.add(posix.resolve(cwd, word));
+    }
+  }
+  return [...files].slice(0, BOUND_FILES_MAX);
 }
 
 export function isBelowAny(path: string, roots: readonly string[]): boolean {

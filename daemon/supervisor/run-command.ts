@@ -1,4 +1,5 @@
 /** One command, start to end (design §3): judged, recorded, asked about, run, streamed, recorded. */
+import { RecintoError } from "../errors.ts";
 import type { NewEntry } from "../journal/types.ts";
 import type { Verdict } from "../policy/types.ts";
 import type { SandboxSpec } from "../sandbox/engine.ts";
@@ -89,8 +90,7 @@ async function* execute(
       stdin: command.stdin !== undefined,
     })
     .catch((error: unknown) => {
-      const failed = { exec, exitCode: null, failed: text(error) };
-      deps.journal.append(actionEntry(context, "exec.exited", failed));
+      deps.journal.append(notStartedEntry(context, exec, error));
       throw error;
     });
   const execution = new Execution({
@@ -135,6 +135,14 @@ function outcomeEntry(context: RunContext, exec: string, outcome: Outcome): NewE
   }
   const { type: _, ...data } = outcome.exit;
   return actionEntry(context, "exec.exited", data);
+}
+
+/** Where the engine did not answer nobody knows whether it started. */
+function notStartedEntry(context: RunContext, exec: string, error: unknown): NewEntry {
+  const reason = text(error);
+  return error instanceof RecintoError && error.code === "engine-unreachable"
+    ? actionEntry(context, "exec.lost", { exec, reason })
+    : actionEntry(context, "exec.exited", { exec, exitCode: null, failed: reason });
 }
 
 /** Paths in scope that the sandbox does not have: what a link leads to counts, not its name. */

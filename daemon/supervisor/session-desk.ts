@@ -41,7 +41,8 @@ export class SessionDesk {
     const project = registry.project(projectOf(caller, request));
     refuseApproverAsAgent(caller, deps.adminWall());
     const worktree = registry.resolveWorktree(project, request.worktree);
-    await checkMountSource(worktree);
+    const { uid: owner } = await checkMountSource(worktree);
+    if (owner === 0) throw new RecintoError("worktree-refused", `${worktree} is owned by root`);
     for (const idle of sessions.idle()) await this.close(idle, null, "nothing used it");
     // From here to `add` without a pause: two callers at the same moment get one session.
     const existing = sessions.existing(caller, project.id, worktree);

@@ -42,6 +42,8 @@ export const admin = (uid = PERSON): Caller => ({
 /** What a pretended program does: writes, then ends with an exit code; it may wait for a signal. */
 export type Program = (io: {
   readonly stdin: PassThrough | null;
+  /** For a program that waits while nobody reads. */
+  readonly stdout: PassThrough;
   readonly out: (text: string) => void;
   readonly killed: Promise<string>;
 }) => Promise<number> | number;
@@ -198,7 +200,9 @@ policy: {rules: [{id: no-uname, pattern: "uname *", action: deny, justification:
       kill = resolve;
     });
     const program = this.programs.get(command.command) ?? (() => 0);
-    const exited = Promise.resolve(program({ stdin, out: (text) => stdout.write(text), killed }))
+    const running = (async () =>
+      program({ stdin, stdout, out: (text) => stdout.write(text), killed }))();
+    const exited = running
       .then((exitCode): ExecExit => ({ exitCode, oomKilled: false }))
       .finally(() => {
         stdout.end();
