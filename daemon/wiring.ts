@@ -9,7 +9,6 @@ import type { Backend } from "./api/route.ts";
 import { agentGroupId, groupId } from "./api/socket-groups.ts";
 import { openJournal } from "./journal/sqlite-journal.ts";
 import { evaluate } from "./policy/evaluate.ts";
-import { matchesExample } from "./policy/rule-examples.ts";
 import { machineClock } from "./sandbox/clock.ts";
 import { DockerEngine } from "./sandbox/docker/docker-engine.ts";
 import { Sandboxes } from "./sandbox/sandboxes.ts";
@@ -58,7 +57,6 @@ export async function startDaemon(
     openRegistry: (onEvent) => {
       registry = createRegistry(config, {
         onEvent,
-        matcher: matchesExample,
         ...(configFile === undefined ? {} : { configFile }),
       });
       return registry;

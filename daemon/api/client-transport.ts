@@ -57,6 +57,7 @@ export class Transport {
       throw this.#unreachable(error);
     } finally {
       if (!ended) response.destroy();
+      call.rest?.destroy();
     }
   }
 
@@ -104,6 +105,7 @@ export class Transport {
       if (call.rest === undefined) request.end(body);
       else {
         request.write(`${body}\n`);
+        call.rest.once("error", (error) => request.destroy(error));
         call.rest.pipe(request);
       }
     });

@@ -15,11 +15,15 @@ export interface AgentTarget {
 /** The options that name a target, with the variables that `recinto agent` sets for what it starts. */
 export function targetOptions(command: Command): Command {
   return command
-    .option("--project <id>", "the project (RECINTO_PROJECT)", process.env.RECINTO_PROJECT)
+    .option(
+      "--project <id>",
+      "the project (RECINTO_PROJECT)",
+      process.env.RECINTO_PROJECT || undefined,
+    )
     .option(
       "--worktree <folder>",
       "the worktree: a path, a path below the project's root, or its last name (RECINTO_WORKTREE)",
-      process.env.RECINTO_WORKTREE,
+      process.env.RECINTO_WORKTREE || undefined,
     );
 }
 

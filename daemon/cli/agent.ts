@@ -8,6 +8,7 @@ export function agentCommand(): Command {
   return targetOptions(new Command("agent"))
     .description("start an agent under its own user, in its worktree (root only)")
     .option("--uid <uid>", "the agent's user; the worktree's owner when absent")
+    .passThroughOptions()
     .argument("<words...>", "after --: the program and its arguments")
     .addHelpText(
       "after",

@@ -20,7 +20,8 @@ export async function whereOf(command: Command): Promise<Where> {
     config?: string;
     wait?: boolean;
   }>();
-  const said = runDir ?? process.env.RECINTO_RUN_DIR;
+  // A variable that is empty is not set, as for most programs.
+  const said = runDir ?? (process.env.RECINTO_RUN_DIR || undefined);
   return {
     runDir: said ?? (config === undefined ? DEFAULT_RUN_DIR : await runDirOf(config)),
     waitForStart: wait ?? false,

@@ -2,7 +2,6 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { RecintoError } from "../errors.ts";
-import { matchesExample } from "../policy/rule-examples.ts";
 import { parseProfile, resolveProfile, SHIPPED_PROFILES_DIR } from "../settings/profiles.ts";
 import type { Profile } from "../settings/types.ts";
 
@@ -11,10 +10,9 @@ export function checkProfileFile(file: string, profilesDir: string | undefined):
   const parsed = parseProfile(textOf(file), {
     name: basename(file).replace(/\.ya?ml$/, ""),
     file,
-    matcher: matchesExample,
   });
   const dirs = [profilesDir ?? dirname(file), SHIPPED_PROFILES_DIR];
-  return resolveProfile(parsed, dirs, { matcher: matchesExample });
+  return resolveProfile(parsed, dirs);
 }
 
 function textOf(file: string): string {

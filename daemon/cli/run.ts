@@ -13,6 +13,7 @@ export function runCommand(): Command {
     .option("--json", "print every event as one JSON object a line instead of the streams")
     .option("--stdin", "pass standard input through even from a terminal")
     .option("--no-stdin", "give the command an empty standard input")
+    .passThroughOptions()
     .argument("<words...>", "after --: one word is a command line; several are quoted into one")
     .addHelpText(
       "after",

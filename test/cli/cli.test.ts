@@ -1,0 +1,114 @@
+/** The command line as a whole: help, mistakes, and what it says when no daemon is there. */
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type RunningApi, startApi } from "../api/running-api.ts";
+import { cli } from "./run-cli.ts";
+
+let api: RunningApi;
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api.stop());
+
+test("a mistake in the words is one line and exit 64", async () => {
+  for (const [words, message] of [
+    [["nonsense"], "unknown command 'nonsense' (recinto --help shows how)"],
+    [["run", "--project", "p"], "missing required argument 'words' (recinto run --help shows how)"],
+    [["run", "ls"], "--project P is missing (recinto help COMMAND shows how it is called)"],
+    [["events", "--since", "12"], '--since "12" is not a duration (write 90s, 10m, 2h or 7d)'],
+    [
+      ["approvals", "approve"],
+      "missing required argument 'id' (recinto approvals approve --help shows how)",
+    ],
+    [
+      ["approvals", "approve", "q", "--for", "2h"],
+      "--for goes with --always (recinto help COMMAND shows how it is called)",
+    ],
+    [["--nope"], "unknown option '--nope' (recinto --help shows how)"],
+  ] as const) {
+    expect(await cli([...words])).toEqual({ code: 64, out: "", err: `recinto: ${message}\n` });
+  }
+});
+
+test("without a daemon it says so and how to go on, exit 69", async () => {
+  const nowhere = mkdtempSync(join(tmpdir(), "recinto-none-"));
+  expect(await cli(["--run-dir", nowhere, "approvals", "list"])).toEqual({
+    code: 69,
+    out: "",
+    err: `recinto: no daemon listens on ${nowhere}/admin.sock (start recintod, or name its run directory with --run-dir)\n`,
+  });
+});
+
+test("a run directory comes from the line, then the environment, then the config file", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "recinto-conf-"));
+  const config = join(folder, "config.yaml");
+  writeFileSync(config, `runDir: ${api.runDir}\n`, { mode: 0o600 });
+  for (const [words, env] of [
+    [["--run-dir", api.runDir], { RECINTO_RUN_DIR: "/nowhere" }],
+    [[], { RECINTO_RUN_DIR: api.runDir }],
+    [["--config", config], {}],
+  ] as const) {
+    expect((await cli([...words, "project", "list"], { env })).out).toContain("alpha");
+  }
+});
+
+test("every command is in the help, and each has one of its own", async () => {
+  const { code, out } = await cli(["--help"]);
+  expect(code).toBe(0);
+  const names = [...out.matchAll(/^ {2}([a-z]+)(?: |$)/gm)].map((found) => found[1]);
+  expect(names).toEqual([
+    "run",
+    "agent",
+    "approvals",
+    "policy",
+    "project",
+    "profile",
+    "rules",
+    "session",
+    "denials",
+    "events",
+    "journal",
+    "hazards",
+    "sandboxes",
+    "image",
+    "health",
+    "doctor",
+    "help",
+  ]);
+});
+
+test("admin commands print what the daemon says", async () => {
+  const at = ["--run-dir", api.runDir];
+  api.supervisor.entries.push({
+    seq: 1,
+    at: 0,
+    event: "daemon.started",
+    project: null,
+    session: null,
+    uid: null,
+    data: { note: "\u202e" },
+    hash: "00",
+  });
+  expect((await cli([...at, "events", "--json"])).out).toBe(
+    `${JSON.stringify(api.supervisor.entries[0])}\n`,
+  );
+  expect((await cli([...at, "events"])).out).toMatch(/daemon\.started \{"note":"⟨U\+202E⟩"\}\n$/);
+  expect((await cli([...at, "journal", "verify"])).out).toBe("1 entries, chain whole, head 00\n");
+  expect((await cli([...at, "hazards"])).out).toBe("no hazards in 0 watched worktrees\n");
+  expect((await cli([...at, "denials", "reset", "--project", "alpha"])).out).toBe(
+    "3 counters reset\n",
+  );
+  expect((await cli([...at, "session", "list"])).out).toBe("no live sessions\n");
+  const added = await cli([...at, "project", "add", "gamma", "--root", "/tmp", "--worktrees", "."]);
+  expect(added.out).toBe(`gamma: agents connect to ${api.runDir}/projects/gamma/agent.sock\n`);
+  expect(JSON.parse((await cli([...at, "project", "show", "gamma"])).out)).toEqual({
+    id: "gamma",
+    root: "/tmp",
+    profile: "default",
+    worktrees: ".",
+    agentGroup: null,
+  });
+  expect((await cli([...at, "project", "remove", "gamma"])).out).toBe("gamma: removed\n");
+});
