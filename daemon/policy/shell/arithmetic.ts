@@ -19,7 +19,8 @@ const ASSIGNED_IN_TEXT =
 
 /** Whether evaluating it can only give a number. */
 export function isNumeric(value: WordValue): boolean {
-  if (value.kind === "number") return true;
+  // A plain word without a sample may be a variable's name.
+  if (value.kind === "number") return NUMERAL.test(value.sample ?? "-");
   return textsOf(value)?.every((text) => NUMERAL.test(text)) ?? false;
 }
 

@@ -48,9 +48,11 @@ export function declare(run: Run, command: SimpleCommand, state: State, frame: F
     const isExported = verb === "export" || letters.includes("x");
     const local =
       verb === "local" || ((verb === "declare" || verb === "typeset") && !letters.includes("g"));
-    const name = /^[A-Za-z_]\w*/.exec(head)?.[0];
+    const written = /^([A-Za-z_]\w*)(?:\[[^\]]*\])?\+?=/.exec(word.text)?.[1];
+    const name = written ?? /^[A-Za-z_]\w*/.exec(head)?.[0];
     if (name !== undefined && local) frame.call?.locals.add(name);
-    if (name !== undefined && named.has(name)) continue;
+    // Written as an assignment it has been read as one.
+    if (written !== undefined && named.has(written)) continue;
     const assignment = text === null ? null : ASSIGNMENT.exec(text);
     if (assignment !== null) {
       after = declared(run, after, assignment, word, isExported, env);

@@ -24,8 +24,6 @@ const XARGS: Grammar = {
   ],
 };
 
-const NO_WORD: Word = { text: "", value: literal(""), quoted: true };
-
 export function xargs(run: Run, command: SimpleCommand, state: State, frame: Frame): Outcome {
   const parsed = parseOptions(command.words, 1, XARGS);
   if (parsed === null || parsed.options.has("process-slot-var")) {
@@ -125,12 +123,12 @@ export function findExec(
   let sure = true;
   for (let at = 1; at < words.length; at++) {
     const name = literalText(words[at]);
-    if (name === null && mayBeSeveral(words[at] ?? NO_WORD)) sure = false;
+    if (name === null && mayBeExpression(words[at])) sure = false;
     if (name === null || !/^-(?:exec|ok)(?:dir)?$/.test(name)) continue;
     const from = at + 1;
     let end = from;
     while (end < words.length && !ends(words, end)) end += 1;
-    if (end === from || words.slice(from, end).some(mayBeSeveral)) sure = false;
+    if (end === from || words.slice(from, end).some(mayBeExpression)) sure = false;
     const many = literalText(words[end]) === "+";
     commands.push({ name, words: words.slice(from, end), many });
     at = end;
@@ -155,7 +153,7 @@ export function findExec(
         : { kind: "listed", bases: inPlace ? ["."] : bases, many, dashed: false, split: false };
     const found: Word = { text: "{}", value, quoted: true };
     const replaced = substituteAll(inner, "{}", found);
-    const changes = { redirects: [], ...(name.startsWith("-ok") ? {} : {}) };
+    const changes = { redirects: [] };
     run.hooks.dispatch(
       run,
       unwrapped(command, "find", replaced, changes),
@@ -163,7 +161,7 @@ export function findExec(
       { ...frame, context: [...frame.context, "loop"] },
     );
   }
-  return { ...outcome, output: outcome.output };
+  return outcome;
 }
 
 function ends(words: readonly Word[], at: number): boolean {
@@ -171,6 +169,19 @@ function ends(words: readonly Word[], at: number): boolean {
   return text === ";" || (text === "+" && literalText(words[at - 1]) === "{}");
 }
 
-function mayBeSeveral({ value }: Word): boolean {
-  return value.kind === "glob" || ("many" in value && value.many);
+/** Whether a word could become `;`, `-exec` or anything else that find reads as its own. */
+function mayBeExpression(word: Word | undefined): boolean {
+  const value = word?.value;
+  switch (value?.kind) {
+    case "unknown":
+      return value.many || value.prefix === "";
+    case "glob":
+      return value.dashed;
+    case "listed":
+      return value.dashed || value.split;
+    case "oneOf":
+      return value.values.some((text) => /^[-;+(!]/.test(text));
+    default:
+      return false;
+  }
 }

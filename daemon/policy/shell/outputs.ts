@@ -100,7 +100,8 @@ const date: Printer = ({ words }) => {
     const text = literalText(word);
     return text !== null && (/^\+[\w%:.,T -]*$/.test(text) || text === "-u" || text === "--utc");
   });
-  return sure ? PLAIN : UNKNOWN;
+  const digits = words.length === 2 && /^\+(?:%[sYmdHMSNju])+$/.test(literalText(words[1]) ?? "");
+  return digits ? NUMBER : sure ? PLAIN : UNKNOWN;
 };
 
 /** Numbers only as long as no file name is printed behind them. */

@@ -74,7 +74,10 @@ export function joinValues(a: WordValue, b: WordValue): WordValue {
     const all = new Set([...left, ...right]);
     if (all.size <= ALTERNATIVES_MAX) return oneOf([...all]);
   }
-  if (isNumeric(a) && isNumeric(b)) return PLAIN;
+  if (isNumeric(a) && isNumeric(b)) {
+    const counted = [a, b].every((one) => one.kind !== "number" || one.sample !== undefined);
+    return counted ? NUMBER : PLAIN;
+  }
   const one = pathsIn(a);
   const other = pathsIn(b);
   if (one === null || other === null) return unknown("set in more than one way");

@@ -8,7 +8,7 @@ import { parameterExpansion } from "./parameters.ts";
 import type { Frame, Run } from "./run.ts";
 import type { Word, WordValue } from "./segment.ts";
 import type { State } from "./state.ts";
-import { concatenate, EMPTY, literal, NUMBER, textsOf, unknown } from "./values.ts";
+import { concatenate, EMPTY, literal, NUMBER, unknown } from "./values.ts";
 import { type Expansion, parameter } from "./variables.ts";
 
 /** Words in which nothing at all happens: most of them. */
