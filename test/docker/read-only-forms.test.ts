@@ -30,12 +30,12 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
 const OWN = [
   /^\/(usr|lib|lib64|bin|sbin|proc|sys)(\/|$)/,
   /^\/etc\/(ld\.so\.|locale|nsswitch\.conf|passwd|group|localtime|magic|mtab|fstab|terminfo|inputrc|gai\.conf|host|resolv\.conf|networks|protocols|services|mime|os-release|lsb|debian_version|timezone|alternatives|gitconfig|python|xml|shells|sysless|toprc|topdefaultrc|gitattributes|mailname|ssl|netsvc\.conf|svc\.conf)/,
-  /^\/(run|var\/run|var\/log)\/(utmp|wtmp|nscd|udev|mount)/,
+  /^\/(run|var\/run|var\/log|etc)\/((systemd\/)?userdb|utmp|wtmp|nscd|udev|mount|host)/,
   /^\/dev\/(null|tty|stdin|stdout|stderr|fd|pts|urandom)/,
   /^\/nonexistent\//,
   /^\/opt(\/|$)/,
   // Verbs about processes and disks list devices and folders of the root by name.
-  /^\/(dev|etc)?$/,
+  /^\/(dev|etc|run)?$/,
 ];
 
 /** Attempts that are known and that the sandbox stops: its home is a read-only skeleton. */

@@ -27,31 +27,32 @@ function refineTar(parsed: ParsedForm, draft: Draft): void {
   const folders = parsed.options.filter(({ name }) => name === "-C" || name === "--directory");
   if (folders.length > 1) draft.lifts.push("tar moves to several folders");
   const folder: Word | null = folders[0]?.value ?? null;
-  const archive = lastValue(parsed, "-f --file");
-  const remote =
-    archive !== null && (textOf(archive) ?? "").includes(":") && !given(parsed, "--force-local");
-  if (remote) draft.lifts.push(`archive ${archive.text} is on another machine`);
-  const stream = archive !== null && textOf(archive) === "-";
-  if (archive === null) draft.lifts.push("tar without -f reads or writes a tape");
+  const archives = parsed.options.flatMap(({ name, value }) =>
+    (name === "-f" || name === "--file") && value !== null ? [value] : [],
+  );
+  for (const archive of archives)
+    if (/:/.test(textOf(archive) ?? "") && !given(parsed, "--force-local"))
+      draft.lifts.push(`archive ${archive.text} is on another machine`);
+  if (archives.length === 0) draft.lifts.push("tar without -f reads or writes a tape");
 
   if (given(parsed, TAR_LISTS)) {
-    if (archive !== null) reads(draft, archive, "-f");
+    for (const archive of archives) reads(draft, archive, "-f");
     if (given(parsed, "-d --diff --compare"))
       for (const path of operands) reads(draft, under(folder, path), "operand", { tree: true });
   } else if (given(parsed, TAR_EXTRACTS)) {
-    if (archive !== null) reads(draft, archive, "-f");
+    for (const archive of archives) reads(draft, archive, "-f");
     if (given(parsed, "-O --to-stdout")) return;
-    use(draft, "write", "extracted", {
-      ...(folder === null ? { cwd: true } : { path: folder }),
-      tree: true,
-    });
+    const here = folder === null ? { cwd: true } : { path: folder };
+    use(draft, "write", "extracted", { ...here, tree: true });
   } else if (given(parsed, TAR_PACKS)) {
-    if (archive !== null && !stream) writes(draft, archive, "-f");
-    const follows = given(parsed, "-h --dereference");
+    for (const archive of archives) if (textOf(archive) !== "-") writes(draft, archive, "-f");
+    const more = { tree: true, ...(given(parsed, "-h --dereference") ? { follows: true } : {}) };
     for (const path of operands) {
-      const text = textOf(path);
-      if (text?.startsWith("-")) draft.lifts.push(`operand ${path.text} of tar may be an option`);
-      reads(draft, under(folder, path), "operand", { tree: true, ...(follows ? { follows } : {}) });
+      if (textOf(path)?.startsWith("-"))
+        draft.lifts.push(`operand ${path.text} of tar may be an option`);
+      reads(draft, under(folder, path), "operand", more);
+      // `-C` moves only for the operands that follow it, so each may be named from either folder.
+      if (folder !== null) reads(draft, path, "operand", more);
     }
   } else draft.lifts.push("tar without an operation");
 }
@@ -142,6 +143,8 @@ export const archives: readonly VerbSpec[] = [
     flags:
       "-r --recurse-paths -q --quiet -j --junk-paths -x= --exclude= -i= --include= -y --symlinks -X --no-extra -D --no-dir-entries -g --grow -o --latest-time -u --update -d --delete -v --verbose -V -z --archive-comment -c --entry-comments -e --encrypt -P= --password= -R --recurse-patterns -S --system-hidden -A --adjust-sfx -J --junk-sfx -t= --from-date= -n= --suffixes= -p --paths -k --DOS-names",
     writes: "-b= --temp-path= -O= --out= --output-file=",
+    follows: "-r --recurse-paths -R --recurse-patterns",
+    followsUnless: "-y --symlinks",
     lifts: {
       [RUNS]: "-T --test --unzip-command=",
       "removes what it packed": "-m --move",

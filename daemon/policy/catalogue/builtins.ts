@@ -26,9 +26,9 @@ const declaring: Form = {
 };
 
 /** Options of `set` that neither export, run nor change how text is read. */
-const SET_LETTERS = /^[-+][eubfhvxCBEHT]+$/;
+const SET_LETTERS = /^[-+][eubfhvxCET]+$/;
 const SET_NAMES = new Set(
-  "errexit nounset pipefail xtrace verbose noglob noclobber braceexpand errtrace functrace hashall interactive-comments ignoreeof nolog notify onecmd vi emacs".split(
+  "errexit nounset pipefail xtrace verbose noglob noclobber errtrace functrace hashall interactive-comments ignoreeof nolog notify onecmd vi emacs".split(
     " ",
   ),
 );
@@ -43,7 +43,7 @@ function describeSet(words: readonly Word[], draft: Draft): void {
       return;
     }
     if (!/^[-+]/.test(text)) return;
-    if (/^[-+][eubfhvxCBEHT]*o$/.test(text)) {
+    if (/^[-+][eubfhvxCET]*o$/.test(text)) {
       i += 1;
       const name = textOf(words[i]);
       if (words[i] !== undefined && !SET_NAMES.has(name ?? ""))
@@ -161,7 +161,7 @@ export const builtins: readonly VerbSpec[] = [
   },
   {
     names: ["shopt"],
-    note: "-q and -p; -s only of nullglob, globstar, dotglob, failglob, nocaseglob",
+    note: "-q and -p; -s only of nullglob, globstar, dotglob, failglob",
     flags: "-p -q -s -u",
     lifts: { "changes options of set": "-o" },
     operands: "data",
@@ -169,11 +169,7 @@ export const builtins: readonly VerbSpec[] = [
     refine: (parsed, draft) => {
       if (!given(parsed, "-s -u")) return;
       for (const word of parsed.operands)
-        if (
-          !["nullglob", "globstar", "dotglob", "failglob", "nocaseglob"].includes(
-            textOf(word) ?? "",
-          )
-        )
+        if (!["nullglob", "globstar", "dotglob", "failglob"].includes(textOf(word) ?? ""))
           draft.lifts.push(`shopt changes ${word.text}`);
     },
     examples: ["shopt", "shopt -s nullglob globstar"],

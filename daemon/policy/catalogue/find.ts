@@ -18,6 +18,21 @@ const WITH_PATH = set("-anewer -cnewer -newer -samefile");
 const WRITES = set("-fls -fprint -fprint0 -fprintf");
 const RUNS = set("-exec -execdir -ok -okdir");
 
+/** Words of an expression that do more than look. */
+const ACTS = ["-delete", "-files0-from", ...WRITES, ...RUNS];
+
+/**
+ * Whether a word that the shell may expand to several could put one of `ACTS` into the expression. Other names that it
+ * brings only make find refuse the whole line.
+ */
+function mayAct(word: Word | undefined): boolean {
+  if (word?.value.kind !== "glob") return word?.value.kind === "unknown" && word.value.many;
+  const { pattern } = word.value;
+  const [head = "", ...more] = pattern.split(/[*?[(].*/s);
+  const tail = more.length === 0 ? "" : (/[^*?\])]*$/.exec(pattern)?.[0] ?? "");
+  return ACTS.some((act) => act.startsWith(head) && act.endsWith(tail));
+}
+
 /** Whether find takes the word for the begin of its expression. */
 function startsExpression(text: string): boolean {
   return (text.startsWith("-") && text.length > 1) || ["(", ")", "!", ","].includes(text);
@@ -59,7 +74,7 @@ export function describeFind(words: readonly Word[], draft: Draft, context: Hook
     } else if (WITH_DATA.has(text)) {
       if (text === "-printf") draft.lister = false;
       i += 1;
-      if (next?.value.kind === "glob" || (next?.value.kind === "unknown" && next.value.many))
+      if (next !== undefined && mayAct(next))
         draft.lifts.push(`${next.text} may be several words of find's expression`);
     } else if (WITH_PATH.has(text) || /^-newer[aBcmt]{2}$/.test(text)) {
       i += 1;

@@ -125,7 +125,10 @@ export function applyForm(
   for (const problem of problems) draft.lifts.push(`${problem} of ${draft.form}`);
 
   let folder = at;
-  const follows = form.follows !== undefined && given(parsed, form.follows);
+  const follows =
+    form.follows !== undefined &&
+    given(parsed, form.follows) &&
+    !given(parsed, form.followsUnless ?? "");
   for (const { name, value, def } of options) {
     if (def.lift !== null) draft.lifts.push(`${name} of ${draft.form} ${def.lift}`);
     if (value === null || def.role === "data") continue;

@@ -72,9 +72,10 @@ function refineAwk(parsed: ParsedForm, draft: Draft): void {
 
 /** jq reads other files only by its modules; yq by `load`. Comments and strings may hold the words too: they lift. */
 function jqProgram(text: string): { ok: true } | { ok: false; reason: string } {
-  const word = /\b(import|include|modulemeta|load\w*|strload\w*|system|exec|input_filename)\b/.exec(
-    text,
-  )?.[1];
+  const word =
+    /\b(import|include|modulemeta|load\w*|strload\w*|eval|system|exec|input_filename)\b/.exec(
+      text,
+    )?.[1];
   if (word === undefined || word === "input_filename") return { ok: true };
   return { ok: false, reason: `its program says \`${word}\`, which can reach other files` };
 }
@@ -208,21 +209,16 @@ export const programs: readonly VerbSpec[] = [
     names: ["xmllint"],
     note: "without network; nothing that saves, loads or includes",
     flags:
-      "-auto --auto -c14n --c14n -c14n11 --c14n11 -compress --compress -copy --copy -debug --debug -debugent --debugent -dropdtd --dropdtd -encode= --encode= -exc-c14n --exc-c14n -format --format -html --html -htmlout --htmlout -huge --huge -maxmem= --maxmem= -memory --memory -noblanks --noblanks -nocatalogs --nocatalogs -nocdata --nocdata -nocompact --nocompact -nodefdtd --nodefdtd -nodict --nodict -noenc --noenc -noent --noent -nonet --nonet -noout --noout -nowarning --nowarning -nowrap --nowrap -nsclean --nsclean -oldxml10 --oldxml10 -pattern= --pattern= -pedantic --pedantic -pretty= --pretty= -push --push -quiet --quiet -recover --recover -repeat --repeat -sax1 --sax1 -stream --stream -testIO --testIO -timing --timing -version --version -walker --walker -xmlout --xmlout -xpath= --xpath=",
-    reads:
-      "-relaxng= --relaxng= -schema= --schema= -schematron= --schematron= -dtdvalid= --dtdvalid=",
+      "-auto --auto -compress --compress -copy --copy -debug --debug -debugent --debugent -dropdtd --dropdtd -encode= --encode= -format --format -html --html -htmlout --htmlout -huge --huge -maxmem= --maxmem= -memory --memory -noblanks --noblanks -nocatalogs --nocatalogs -nocdata --nocdata -nocompact --nocompact -nodefdtd --nodefdtd -nodict --nodict -noenc --noenc -nonet --nonet -noout --noout -nowarning --nowarning -nowrap --nowrap -nsclean --nsclean -oldxml10 --oldxml10 -pattern= --pattern= -pedantic --pedantic -pretty= --pretty= -push --push -quiet --quiet -recover --recover -repeat --repeat -sax1 --sax1 -stream --stream -testIO --testIO -timing --timing -version --version -walker --walker -xmlout --xmlout -xpath= --xpath=",
     writes: "-o= -output= --output=",
     lifts: {
       "is a shell": "-shell --shell",
       "loads what the document names":
-        "-xinclude --xinclude -noxincludenode --noxincludenode -nofixup-base-uris --nofixup-base-uris -catalogs --catalogs -loaddtd --loaddtd -dtdattr --dtdattr -insert --insert -valid --valid -postvalid --postvalid -dtdvalidfpi= --dtdvalidfpi= -load-trace --load-trace -path= --path=",
+        "-c14n --c14n -c14n11 --c14n11 -exc-c14n --exc-c14n -noent --noent -relaxng= --relaxng= -schema= --schema= -schematron= --schematron= -dtdvalid= --dtdvalid= -xinclude --xinclude -noxincludenode --noxincludenode -nofixup-base-uris --nofixup-base-uris -catalogs --catalogs -loaddtd --loaddtd -dtdattr --dtdattr -insert --insert -valid --valid -postvalid --postvalid -dtdvalidfpi= --dtdvalidfpi= -load-trace --load-trace -path= --path=",
     },
     oneDash: true,
     operands: "read",
     refine: (parsed, draft) => {
-      // A document may name entities and schemas anywhere; without this option they are fetched.
-      if (given(parsed, "-noent --noent -schema --schema -relaxng --relaxng"))
-        draft.lifts.push(`${parsed.form} follows entities and imports of the document`);
       for (const word of parsed.operands)
         if (/^[a-z]+:\/\//i.test(textOf(word) ?? ""))
           draft.lifts.push(`${word.text} is an address`);

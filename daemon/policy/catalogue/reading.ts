@@ -1,7 +1,7 @@
 /** Verbs that print files, folders and what is known about them. */
 
 import type { Draft } from "./draft.ts";
-import { type ParsedForm, textOf, type VerbSpec } from "./spec.ts";
+import { lastValue, type ParsedForm, textOf, type VerbSpec } from "./spec.ts";
 
 const NAMES_FILES = "reads the files that a file names";
 const NEVER_ENDS = "never ends";
@@ -10,6 +10,9 @@ const NEVER_ENDS = "never ends";
 const PAGER_MOVE = /^\+(?:\d*[gGp]?|\/[ -~]*)$/;
 
 function pagerCommands(parsed: ParsedForm, draft: Draft): void {
+  const pattern = lastValue(parsed, "-p --pattern");
+  if (pattern !== null && !/^[ -~]*$/.test(textOf(pattern) ?? "\n"))
+    draft.lifts.push(`pattern ${pattern.text} of ${draft.form} may hold commands`);
   for (const word of parsed.operands) {
     const text = textOf(word);
     if (text?.startsWith("+") && !PAGER_MOVE.test(text))

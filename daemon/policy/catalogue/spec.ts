@@ -56,6 +56,8 @@ export interface Form {
   readonly recursive?: string;
   /** Options that make it follow links: what it reads may then lie outside the folder it was given. */
   readonly follows?: string;
+  /** Options that undo `follows`. */
+  readonly followsUnless?: string;
   /** Classes besides read and write are stated here; those two come from the roles. Default `read`. */
   readonly class?: ActionClass;
   /** The class needs the working directory (`npm test`, `git status`). */

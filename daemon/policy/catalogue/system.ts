@@ -192,7 +192,7 @@ export const system: readonly VerbSpec[] = [
       "keeps a device cache file": "-D= -A= -k= -m= -Z=?",
       "searches whole folders": "+d= +D= -e= -L=? +L=? -f=? +f=?",
     },
-    operands: "data",
+    operands: "read",
     examples: ["lsof -nP -i"],
   },
   {
@@ -245,6 +245,18 @@ export const system: readonly VerbSpec[] = [
     operands: "data",
     help: "--help -h --version -V",
     examples: ["whereis ls", "whereis -b ls"],
+  },
+  {
+    names: ["getent"],
+    note: "only what is on this machine; hosts are looked up",
+    flags: "-i --no-idn -s= --service=",
+    operands: "data",
+    refine: (parsed, draft) => {
+      const table = textOf(parsed.operands[0]) ?? "";
+      if (!["passwd", "group", "services", "protocols", "shells", "aliases"].includes(table))
+        use(draft, "network", "getent");
+    },
+    examples: ["getent passwd root", "getent group"],
   },
   {
     names: ["kill"],

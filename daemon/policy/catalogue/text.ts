@@ -1,6 +1,6 @@
 /** Verbs that take text apart and put it together: streams in, standard output out. */
 
-import type { VerbSpec } from "./spec.ts";
+import { lastValue, textOf, type VerbSpec } from "./spec.ts";
 
 export const text: readonly VerbSpec[] = [
   {
@@ -47,6 +47,8 @@ export const text: readonly VerbSpec[] = [
     reads: "-X= --exclude-from=",
     trees: "--from-file= --to-file=",
     lifts: { "starts pr": "-l --paginate" },
+    follows: "-r --recursive",
+    followsUnless: "--no-dereference",
     digits: true,
     operands: "tree",
     examples: [
@@ -220,8 +222,58 @@ export const text: readonly VerbSpec[] = [
     flags:
       "-a --all -d --data -f --print-file-name -n= --bytes= -t= --radix= -w --include-all-whitespace -o -T= --target= -e= --encoding= --unicode= -U= -s= --output-separator= -h -v -V",
     digits: true,
-    lifts: { "loads a plug-in or more options": "--plugin=" },
+    lifts: { "loads a plug-in": "--plugin=" },
     operands: "read",
+    refine: (parsed, draft) => {
+      for (const word of parsed.operands)
+        if (textOf(word)?.startsWith("@"))
+          draft.lifts.push(`strings takes options from ${word.text}`);
+    },
     examples: ["strings README.md", "strings -n 8 README.md"],
+  },
+  {
+    names: ["pr"],
+    flags:
+      "-a --across -c --show-control-chars -d --double-space -D= --date-format= -e=? --expand-tabs=? -F -f --form-feed -h= --header= -i=? --output-tabs=? -J --join-lines -l= --length= -m --merge -n=? --number-lines=? -N= --first-line-number= -o= --indent= -r --no-file-warnings -s=? --separator=? -S=? --sep-string=? -t --omit-header -T --omit-pagination -v --show-nonprinting -w= --width= -W= --page-width= --pages= --columns=",
+    digits: true,
+    operands: "read",
+    anyArgs: true,
+    examples: ["pr -t README.md"],
+  },
+  {
+    names: ["expr"],
+    noOptions: true,
+    operands: "data",
+    anyArgs: true,
+    examples: ["expr 1 + 2", "expr length abc"],
+  },
+  {
+    names: ["factor"],
+    flags: "-h --exponents",
+    operands: "data",
+    anyArgs: true,
+    examples: ["factor 12"],
+  },
+  {
+    names: ["bc"],
+    flags: "-h -i --interactive -l --mathlib -q --quiet -s --standard -w --warn",
+    operands: "read",
+    examples: ["bc -lq pairs"],
+  },
+  {
+    names: ["bat", "batcat"],
+    note: "its pager never starts in a pipe; --pager lifts",
+    flags:
+      "-A --show-all --nonprintable-notation= -p --plain -l= --language= -H= --highlight-line= --file-name= -d --diff-context= --tabs= --wrap= -S --chop-long-lines --terminal-width= -n --number --color= --italic-text= --decorations= -f --force-colorization --paging= -P -m= --map-syntax= --theme= --list-themes -s --squeeze-blank --style= -r= --line-range= -L --list-languages -u --unbuffered --no-config",
+    lifts: { "runs a program": "--pager= --diff --lessopen" },
+    operands: "read",
+    refine: (parsed, draft) => {
+      if (parsed.operands.some((word) => textOf(word) === "cache"))
+        draft.lifts.push("bat cache writes");
+      const paging = textOf(lastValue(parsed, "--paging"));
+      if (paging !== null && paging !== "never" && paging !== "auto")
+        draft.lifts.push("--paging of bat starts a pager");
+    },
+    examples: ["bat -p README.md"],
   },
 ];

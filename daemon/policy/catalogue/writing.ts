@@ -99,9 +99,10 @@ export const writing: readonly VerbSpec[] = [
   },
   {
     names: ["cp"],
-    flags: `-a --archive --attributes-only ${BACKUP} --copy-contents -d -f --force -i --interactive -H -L --dereference -n --no-clobber -P --no-dereference -p --preserve=? --no-preserve= --parents -R -r --recursive --reflink=? --remove-destination --sparse= --strip-trailing-slashes -t= --target-directory= -T --no-target-directory -u --update=? -v --verbose -x --one-file-system --debug`,
+    flags: `-a --archive --attributes-only ${BACKUP} --copy-contents -d -f --force -i --interactive -H -L --dereference -n --no-clobber -P --no-dereference -p --preserve=? --no-preserve= -R -r --recursive --reflink=? --remove-destination --sparse= --strip-trailing-slashes -t= --target-directory= -T --no-target-directory -u --update=? -v --verbose -x --one-file-system --debug`,
     lifts: {
       "makes links instead of copies": "-l --link -s --symbolic-link",
+      "makes the folders of its sources": "--parents",
       "sets a security context": "-Z --context=?",
     },
     class: "write",

@@ -29,6 +29,9 @@ test.each<[string, string[]]>([
   ["diff a b", ["read a tree", "read b tree"]],
   ["diff --to-file=/etc/passwd a", ["read /etc/passwd tree", "read a tree"]],
   ["diff -ul a b", ["read a tree", "read b tree", "lift -l of diff starts pr"]],
+  ["diff -ru a b", ["read a tree follows", "read b tree follows"]],
+  ["diff -r --no-dereference a b", ["read a tree", "read b tree"]],
+  ["strings @/etc/passwd", ["read @/etc/passwd", "lift strings takes options from @/etc/passwd"]],
   ["base64 -o out in", ["write out", "read in"]],
   ["base64 -d a", ["read a"]],
   ["xxd -r in out", ["read in", "write out"]],
@@ -75,6 +78,15 @@ test.each<[string, string[]]>([
   ],
   ["xmllint --noout a.xml", ["read a.xml"]],
   ["xmllint --output x a.xml", ["write x", "read a.xml"]],
+  [
+    "xmllint --noent a.xml",
+    ["read a.xml", "lift --noent of xmllint loads what the document names"],
+  ],
+  [
+    "xmllint http://x.invalid/a",
+    ["read http://x.invalid/a", "lift http://x.invalid/a is an address"],
+  ],
+  ["yq 'eval(.a)' x", ["read x", "lift yq: its program says `eval`, which can reach other files"]],
   ["xmllint --shell a.xml", ["read a.xml", "lift --shell of xmllint is a shell"]],
 ])("%s", (line, want) => {
   expect(told(line)).toEqual(want);

@@ -61,6 +61,11 @@ test.each<[string, string[]]>([
   ["find <?>", ["read ? tree", "lift <?> may be part of find's expression"]],
   ["find . <?>", ["read . tree", "read ? tree", "lift <?> may be part of find's expression"]],
   ["find . -name <?>", ["read . tree"]],
+  ["find . -name *.txt", ["read . tree"]],
+  ["find . -name README*", ["read . tree"]],
+  ["find . -name *", ["read . tree", "lift * may be several words of find's expression"]],
+  ["find . -name -d*", ["read . tree", "lift -d* may be several words of find's expression"]],
+  ["find . -name *e", ["read . tree", "lift *e may be several words of find's expression"]],
   ["find . -nope", ["read . tree", "lift unknown word -nope of find"]],
 ])("%s", (line, want) => {
   expect(told(line)).toEqual(want);

@@ -73,7 +73,7 @@ test.each<[string, string[]]>([
   ["tar xf a.tar -C /etc", ["read a.tar", "write /etc tree"]],
   ["tar czf out.tgz src", ["write out.tgz", "read src tree"]],
   ["tar fc out src", ["write out", "read src tree"]],
-  ["tar -cf out -C .. x", ["write out", "read ../x tree"]],
+  ["tar -cf out -C .. x", ["write out", "read ../x tree", "read x tree"]],
   ["tar -tf a -I ./x", ["read a", "lift -I of tar runs a program"]],
   ["tar -tf a --use-comp=./x", ["read a", "lift --use-compress-program of tar runs a program"]],
   [
@@ -84,6 +84,11 @@ test.each<[string, string[]]>([
     "tar cf /dev/null --checkpoint=1 --checkpoint-action=exec=./x .",
     ["read . tree", "lift --checkpoint-action of tar runs a program"],
   ],
+  ["tar -tf /etc/x -f y", ["read /etc/x", "read y"]],
+  [
+    "tar -cf out ../x -C sub y",
+    ["write out", "read sub/../x tree", "read ../x tree", "read sub/y tree", "read y tree"],
+  ],
   ["tar -xPf a", ["read a", "write cwd tree", "lift -P of tar leaves the folder"]],
   [
     "tar -xf host:a",
@@ -91,7 +96,8 @@ test.each<[string, string[]]>([
   ],
   ["tar x", ["write cwd tree", "lift tar without -f reads or writes a tape"]],
   ["tar -cf a -T list", ["write a", "lift -T of tar reads the files that a file names"]],
-  ["zip -qr out src", ["write out", "read src tree"]],
+  ["zip -qr out src", ["write out", "read src tree follows"]],
+  ["zip -qry out src", ["write out", "read src tree"]],
   [
     "zip -T -TT ./x a.zip b",
     [
