@@ -90,7 +90,7 @@ async function* execute(
       stdin: command.stdin !== undefined,
     })
     .catch((error: unknown) => {
-      deps.journal.append(notStartedEntry(context, exec, error));
+      deps.journal.append(failedEntry(context, exec, error));
       throw error;
     });
   const execution = new Execution({
@@ -130,15 +130,13 @@ function proposed(context: RunContext, { verdict, facts }: Judged): NewEntry {
 }
 
 function outcomeEntry(context: RunContext, exec: string, outcome: Outcome): NewEntry {
-  if (!outcome.known) {
-    return actionEntry(context, "exec.lost", { exec, reason: outcome.error.message });
-  }
+  if (!outcome.known) return failedEntry(context, exec, outcome.error);
   const { type: _, ...data } = outcome.exit;
   return actionEntry(context, "exec.exited", data);
 }
 
-/** Where the engine did not answer nobody knows whether it started. */
-function notStartedEntry(context: RunContext, exec: string, error: unknown): NewEntry {
+/** Where the engine did not answer nobody knows whether it started or how it ended; else it never ran. */
+function failedEntry(context: RunContext, exec: string, error: unknown): NewEntry {
   const reason = text(error);
   return error instanceof RecintoError && error.code === "engine-unreachable"
     ? actionEntry(context, "exec.lost", { exec, reason })

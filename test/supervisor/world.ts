@@ -60,6 +60,8 @@ export class World {
   journal: Journal | null = null;
   /** Stands between the supervisor and the journal, to make it fail. */
   wrapJournal: (journal: Journal) => Journal = (journal) => journal;
+  /** Real ones, for tests with an engine. */
+  openSandboxes: SupervisorDeps["openSandboxes"] | null = null;
   supervisor!: Supervisor;
 
   get root(): string {
@@ -146,7 +148,7 @@ policy: {rules: [{id: no-uname, pattern: "uname *", action: deny, justification:
       config,
       journal,
       openRegistry: (onEvent) => createRegistry(config, { onEvent }),
-      openSandboxes: () => this.#sandboxes(),
+      openSandboxes: (hooks) => this.openSandboxes?.(hooks) ?? this.#sandboxes(),
       engineInfo: async () => ({ name: "fake", version: "1", apiVersion: "1" }),
       watch: watchWorktree,
       evaluate,
