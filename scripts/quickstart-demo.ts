@@ -1,8 +1,9 @@
 /** The quickstart's main job: a daemon, a project of two worktrees, and a dozen commands as an agent would send them. */
 import { execFileSync, fork, spawn } from "node:child_process";
-import { existsSync, openSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, openSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
@@ -39,12 +40,13 @@ const refusedByPerson = (outcome: Outcome, words: string) =>
     : `ended as ${outcome.reason}`;
 
 function steps(hostPort: number): Step[] {
-  const etcOfHost = hostOnly("/etc");
   return [
     {
       shows: "reads in the project need nobody, whatever joins them",
       command: `cd ${worktree} && find . -type f | head -50; echo "---docs---"; ls -la docs .github; echo "---"; cat .git 2>/dev/null`,
-      check: (o) => allowed(o) || (o.stdout.includes("README.md") ? "" : "printed no files"),
+      check: (o) =>
+        allowed(o) ||
+        (/^\.\/.+\n[^]*---docs---\n[^]*gitdir:/m.test(o.stdout) ? "" : "printed no files"),
     },
     {
       shows: "git works in a linked worktree",
@@ -81,10 +83,11 @@ function steps(hostPort: number): Step[] {
       check: (o) => (o.refusedBy === "person" ? "" : "was not asked about"),
     },
     {
-      shows: "the host's /etc is not inside, even when a person says yes",
-      command: `cat /etc/${etcOfHost}`,
+      shows:
+        "the host's /etc is not inside, even when a person says yes: this is the sandbox's own",
+      command: "cat /etc/hostname",
       answer: "approve",
-      check: (o) => (o.approved && o.exit === 1 ? "" : "was read"),
+      check: (o) => (o.approved && o.stdout.trim() !== hostname() ? "" : "is the host's"),
     },
     {
       shows: "no network: a server on the host's own loopback is out of reach",
@@ -118,17 +121,6 @@ function steps(hostPort: number): Step[] {
       check: (o) => refusedByPerson(o, "leads out"),
     },
   ];
-}
-
-/** A plain file that this host has and the image has not. */
-function hostOnly(folder: string): string {
-  const image = new Set(["passwd", "group", "hostname", "hosts", "resolv.conf"]);
-  const names = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
-  const found = names.find(
-    ({ name }) =>
-      !image.has(name) && /^(machine-id|fstab|crontab|shells|sudoers|subuid)$/.test(name),
-  );
-  return found?.name ?? "recinto-no-such-file";
 }
 
 /** Something to be reached on the host, so that not reaching it means something. */
@@ -189,8 +181,8 @@ async function main(): Promise<number> {
   });
   const ask = (message: unknown): Promise<Outcome> =>
     new Promise((resolve, reject) => {
+      worker.removeAllListeners("exit").removeAllListeners("message");
       worker.once("exit", (code) => reject(new Error(`the agent ended with ${code}`)));
-      worker.removeAllListeners("message");
       worker.on("message", (reply: { pending?: string; outcome?: Outcome; error?: string }) => {
         if (reply.error !== undefined) reject(new Error(reply.error));
         if (reply.outcome !== undefined) resolve(reply.outcome);
