@@ -46,7 +46,7 @@ function steps(hostPort: number): Step[] {
       command: `cd ${worktree} && find . -type f | head -50; echo "---docs---"; ls -la docs .github; echo "---"; cat .git 2>/dev/null`,
       check: (o) =>
         allowed(o) ||
-        (/^\.\/.+\n[^]*---docs---\n[^]*gitdir:/m.test(o.stdout) ? "" : "printed no files"),
+        (/^\.\/.+\n[\s\S]*---docs---\n[\s\S]*gitdir:/m.test(o.stdout) ? "" : "printed no files"),
     },
     {
       shows: "git works in a linked worktree",
