@@ -25,7 +25,11 @@ export interface FolderTree {
   /** Lists the folder and enters what it holds; new folders in it go to `later`. Yields between pieces of work. */
   scan(node: FolderNode, later: (node: FolderNode) => void): Generator<void>;
   /** Looks at single names in a folder. */
-  look(node: FolderNode, names: ReadonlySet<BytePath>, later: (node: FolderNode) => void): void;
+  look(
+    node: FolderNode,
+    names: ReadonlySet<BytePath>,
+    later: (node: FolderNode) => void,
+  ): Generator<void>;
   /** Drops a folder and everything below it. */
   drop(node: FolderNode): void;
   /** Its notification broke; the next scan tries again. */
@@ -188,18 +192,23 @@ export function createFolderTree(options: {
         judgeWhatHooksBelongTo(node);
       });
     },
-    look(node, names, later) {
+    *look(node, names, later) {
       if (node.closed) return;
-      const work = opened(node, function* (handle) {
+      yield* opened(node, function* (handle) {
         const path = absolutePath(node, worktree);
-        for (const name of names) enter(node, path, handle, name, undefined, later);
+        let looked = 0;
+        for (const name of names) {
+          enter(node, path, handle, name, undefined, later);
+          looked += 1;
+          if (looked % ENTRIES_AT_ONCE !== 0) continue;
+          yield;
+          if (node.closed) return;
+        }
         if ([...names].some((name) => GIT_FILES.has(name))) {
           judgeAsGitFolder(node, path, namesIn(handle));
         }
         judgeWhatHooksBelongTo(node);
-        yield;
       });
-      for (const _ of work);
     },
   };
 }

@@ -41,8 +41,8 @@ export interface ChangeSource extends FolderNotifier {
   close(): Promise<void>;
 }
 
-/** A folder with more changed names than this is listed anew. */
-const NAMES_MAX = 64;
+/** Above this many changed names a folder is listed anew. High, or one filled file by file would be listed all the time. */
+const NAMES_MAX = 1_024;
 
 /** Throws `worktree-refused` when the worktree cannot be opened without following a link. */
 export function watchWorktree(
@@ -144,7 +144,7 @@ export function watchWorktree(
       for (const [node, names] of changed) {
         changed.delete(node);
         if (names === "all") toScan.push(node);
-        else tree.look(node, names, later);
+        else yield* tree.look(node, names, later);
         yield;
       }
       yield* judgeLinksWhenDue();
