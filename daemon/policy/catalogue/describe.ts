@@ -2,6 +2,7 @@
 
 import { WORD_VALUES_MAX } from "../../limits.ts";
 import type { EnvAssignment, Redirect, Word } from "../shell/segment.ts";
+import type { ActionClass } from "../types.ts";
 import { assigns } from "./assignments.ts";
 import type { DescribeContext, Description } from "./description.ts";
 import { type Draft, newDraft, reads, runs, use, writes } from "./draft.ts";
@@ -41,13 +42,38 @@ function describeWords(words: readonly Word[], draft: Draft, context: HookContex
     const spec = catalogue.get(plain);
     draft.form = plain;
     if (name === null) unknownVerb(draft, `the command word ${verb.text} is not known`);
-    else if (name.includes("/") && system === null) runs(draft, verb, "program");
+    else if (name.includes("/") && system === null) describeProgram(verb, rest, draft, context);
     else if (spec === undefined) unknownVerb(draft, `${plain} is not in the catalogue`);
     else {
       draft.form = spec.names.includes(plain) ? plain : (spec.names[0] ?? plain);
       applyVerb(spec, rest, draft, context);
     }
   }
+}
+
+/** What a program outside the system's folders may reach besides running: what its name says it is for. */
+const REACHES = new Set<ActionClass>([
+  "network",
+  "engine",
+  "install",
+  "process",
+  "privilege",
+  "git-write",
+]);
+
+/** `./x`, `venv/bin/pip`: code of its own, whatever its name; a known name only adds what it would reach. */
+function describeProgram(
+  verb: Word,
+  words: readonly Word[],
+  draft: Draft,
+  context: HookContext,
+): void {
+  runs(draft, verb, "program");
+  const spec = catalogue.get(textOf(verb)?.split("/").at(-1) ?? "");
+  if (spec === undefined) return;
+  const namesake = newDraft(spec.names[0] ?? "");
+  applyForm(spec, words, namesake, context);
+  draft.uses.push(...namesake.uses.filter((each) => REACHES.has(each.class)));
 }
 
 function unknownVerb(draft: Draft, why: string): void {
@@ -67,7 +93,8 @@ function applyVerb(form: Form, words: readonly Word[], draft: Draft, context: Ho
  * The words with every `oneOf` that could matter to the grammar replaced by each of its values. A list of plain
  * file names stays one word: its use carries them all. Null when there are too many.
  */
-function alternatives(words: readonly Word[]): Word[][] | null {
+function alternatives(words: readonly Word[]): readonly (readonly Word[])[] | null {
+  if (!words.some((word) => word.value.kind === "oneOf")) return [words];
   let variants: Word[][] = [[]];
   words.forEach((word, index) => {
     const { value } = word;

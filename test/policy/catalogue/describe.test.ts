@@ -48,6 +48,11 @@ group("the command word", () => {
     expect(told("/usr/bin/../bin/ls")).toEqual(["run /usr/bin/../bin/ls code"]);
     expect(told("/usr/bin/frobnicate")[0]).toBe("unknown verb");
   });
+  test("a program of the project reaches at least what its name says", () => {
+    expect(told("venv/bin/pkill node")).toEqual(["run venv/bin/pkill code", "process"]);
+    expect(told("./git add -A")).toEqual(["run ./git code", "git-write cwd tree"]);
+    expect(told("./rm -rf x")).toEqual(["run ./rm code"]);
+  });
   test("each value of a command word is judged", () => {
     expect(tellDescription(describeWords([oneOf("cat", "rm"), word("x")]))).toEqual([
       "read x",
@@ -219,4 +224,20 @@ group("declared forms", () => {
     expect(apply(form, "-C sub list x/*.md")).toEqual(["verb list", "read sub tree", "read ?"]);
     expect(apply(form, "-C sub add")).toEqual(["verb add", "read sub tree", "git-write sub tree"]);
   });
+});
+
+test("a lister prints names and nothing else", () => {
+  const listers = ["ls", "ls -a src", "find . -type f", "grep -rl x .", "rg --files", "fd x"];
+  const others = [
+    "ls -l",
+    "ls -F",
+    "find . -ls",
+    "find . -printf %s",
+    "grep -r x .",
+    "rg x",
+    "fd -l",
+    "cat a",
+  ];
+  const lists = (line: string): boolean => describeWords(wordsOf(line)).lister === true;
+  expect([...listers, ...others].filter(lists)).toEqual(listers);
 });
