@@ -23,6 +23,7 @@ type ReadySandbox = Awaited<ReturnType<SandboxPort["ensure"]>>;
 /** Yields what `Supervisor.run` promises. Nothing happens that could not be recorded before. */
 export async function* runCommand(deps: RunDeps, context: RunContext): AsyncGenerator<RunEvent> {
   const { action, signal } = context;
+  throwIfOver(signal);
   const judged = await deps.judge();
   const { verdict } = judged;
   const denied = verdict.verdict === "deny" ? refusedByPolicy(context, verdict) : null;

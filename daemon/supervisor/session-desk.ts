@@ -113,12 +113,15 @@ export class SessionDesk {
     });
   }
 
-  /** Users that agents of this project are: those of its sessions, and the owners its commands run as. */
+  /**
+   * Users that agents of this project are: those of its sessions, and the owners its commands run as. A worktree of
+   * root's is none: nothing runs in it, and root must not lose its word by it.
+   */
   agentUids(project: Project): ReadonlySet<number> {
     const uids = new Set(this.#parts.sessions.agentUids(project.id));
     for (const worktree of this.#parts.registry.listWorktrees(project)) {
       const owner = lstatSync(worktree, { throwIfNoEntry: false })?.uid;
-      if (owner !== undefined) uids.add(owner);
+      if (owner !== undefined && owner !== 0) uids.add(owner);
     }
     return uids;
   }

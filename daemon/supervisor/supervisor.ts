@@ -320,9 +320,10 @@ class TheSupervisor implements Supervisor {
     this.#stopping.abort(stopping());
     const gone = await settleWithin(EXEC_TERM_GRACE_MS + EXEC_LOST_AFTER_MS, work());
     if (!gone) log.warn({}, "some commands did not end in time");
-    for (const session of this.#sessions.all()) {
-      await this.#desk.close(session, null, "recintod is stopping");
-    }
+    const sessions = this.#sessions.all();
+    await Promise.all(
+      sessions.map((session) => this.#desk.close(session, null, "recintod is stopping")),
+    );
     await this.#watches.close();
     await this.#sandboxes
       .stopAll()

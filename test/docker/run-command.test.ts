@@ -51,7 +51,8 @@ describe.skipIf(missing)("a command in its container", () => {
   /** Command lines of what runs in a sandbox, seen from the engine's side. */
   async function processes(project = "web"): Promise<string> {
     const [box] = await engine.list({ [LABELS.owner]: owner, [LABELS.project]: project });
-    const process = await engine.exec(box?.id ?? "", {
+    if (box === undefined) return "";
+    const process = await engine.exec(box.id, {
       argv: ["/bin/ps", "-eo", "args"],
       cwd: "/",
       env: {},
@@ -171,9 +172,7 @@ describe.skipIf(missing)("a command in its container", () => {
       signal: leave.signal,
       on: answer,
     });
-    await expect
-      .poll(() => processes("api").catch(() => ""), { timeout: 20_000 })
-      .toContain("4714");
+    await expect.poll(() => processes("api"), { timeout: 20_000 }).toContain("4714");
     const mine = await run(world, session, "ps -eo args", approved);
     expect(mine.stdout).toContain("ps -eo args");
     expect(mine.stdout).not.toContain("4714");

@@ -1,5 +1,5 @@
 /** Questions to people: answered once, bound to what was shown, and never answered by anyone who may not. */
-import { readFileSync } from "node:fs";
+import { chownSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { PENDING_PER_SESSION_MAX } from "../../daemon/limits.ts";
@@ -269,10 +269,7 @@ describe("bound to what was shown", () => {
       on: async (event) => {
         if (event.type !== "pending") return;
         const rules = `policy: {rules: [{id: no-touch, pattern: "touch *", action: deny, justification: frozen}]}`;
-        world.write(join(world.folder, "profiles", "test.yaml"), "");
-        const { writeFileSync, chownSync } = await import("node:fs");
         const file = join(world.folder, "profiles", "test.yaml");
-        if (process.getuid?.() === 0) chownSync(file, 0, 0);
         writeFileSync(file, `extends: default\n${rules}\n`);
         await expect
           .poll(
@@ -363,6 +360,13 @@ describe("who may answer", () => {
     if (process.getuid?.() === 0) expect(await answer(admin(OWNER))).toBe("agent-cannot-approve");
     expect(world.supervisor.approval(admin(), question.id).state).toBe("pending");
     leave.abort();
+  });
+
+  test.runIf(process.getuid?.() === 0)("a worktree of root's does not silence root", async () => {
+    const session = await world.open();
+    chownSync(world.worktree("two"), 0, 0);
+    const { last } = await run(world, session, "touch a", { on: answering(world, once, admin(0)) });
+    expect(last).toMatchObject({ type: "exit" });
   });
 
   test("unless the admin said that agents share the approver's user, and then every question says so", async () => {
