@@ -107,7 +107,6 @@ test.each([
   ["umask 0", "operand"],
   ["trap 'rm x' EXIT", "trap"],
   ["eval x", "not in the catalogue"],
-  ["source x", "not in the catalogue"],
   ["exec x", "not in the catalogue"],
   ["enable -f ./x.so y", "not in the catalogue"],
 ])("%s lifts: %s", (line, why) => {

@@ -2,6 +2,7 @@
 
 import { expect, test } from "vitest";
 import { buildCatalogue, catalogue, verbTable } from "../../../daemon/policy/catalogue/registry.ts";
+import { type Form, optionTable } from "../../../daemon/policy/catalogue/spec.ts";
 import { describeWords, told, wordsOf } from "./told.ts";
 
 const specs = [...new Set(catalogue.values())];
@@ -29,6 +30,20 @@ test("a verb without examples is never a plain read", () => {
 test("a verb that may follow unknown words is a read that no option turns into more", () => {
   const wrong = specs.filter((spec) => spec.anyArgs && (spec.writes ?? spec.codes ?? "") !== "");
   expect(wrong.map((spec) => spec.names)).toEqual([]);
+});
+
+test("no form lists an option twice", () => {
+  const faults: string[] = [];
+  const visit = (name: string, form: Form): void => {
+    try {
+      optionTable(form);
+    } catch (error) {
+      faults.push(`${name}: ${(error as Error).message}`);
+    }
+    for (const [sub, inner] of Object.entries(form.sub ?? {})) visit(`${name} ${sub}`, inner);
+  };
+  for (const spec of specs) visit(spec.names[0] as string, spec);
+  expect(faults).toEqual([]);
 });
 
 test("two families that claim one name are refused", () => {
