@@ -1,6 +1,7 @@
 /** What a package manager of Node does with a word: a script of the project, a tool of it, or something to install. */
 
 import type { Word } from "../shell/segment.ts";
+import { judgeArguments } from "./arguments.ts";
 import { type Draft, literal, reads, runs, under, use } from "./draft.ts";
 import { applyForm } from "./form.ts";
 import { nodeTools } from "./node-tools.ts";
@@ -120,7 +121,7 @@ function act(
       return;
     case "start":
       use(draft, "run", draft.form, here);
-      argumentsOf(words, draft, at);
+      judgeArguments(words, draft, at.folder);
       return;
     case "run": {
       const rest = config.loose ? words : options(words, config, draft, at);
@@ -157,19 +158,7 @@ function script(words: readonly Word[], draft: Draft, context: HookContext, at: 
   } else if (BUILD_SCRIPT.test(name) && !PUBLISHES.test(name)) use(draft, "build", name, here);
   else if (/[/]|\.\w+$/.test(name)) runs(draft, under(at.folder, word), "script");
   else use(draft, "run", name, here);
-  argumentsOf(rest, draft, at);
-}
-
-/** Arguments of a script nobody has described: those that name a path elsewhere are judged as paths. */
-function argumentsOf(words: readonly Word[], draft: Draft, at: Place): void {
-  for (const word of words) {
-    const text = textOf(word);
-    const path = text?.startsWith("-") ? text.replace(/^[^=]*=?/, "") : text;
-    if (text === null) reads(draft, under(at.folder, word), "argument");
-    else if (/^[~/]|(?:^|\/)\.\.(?:\/|$)/.test(path ?? "")) {
-      reads(draft, under(at.folder, literal(path ?? "")), "argument");
-    }
-  }
+  judgeArguments(rest, draft, at.folder);
 }
 
 /** A tool of the project's own node_modules: passes as that tool, and only when nothing has to be fetched. */

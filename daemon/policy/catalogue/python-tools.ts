@@ -2,7 +2,7 @@
 
 import { build, LOADS, RUNS } from "./build-form.ts";
 import { literal, use, writes } from "./draft.ts";
-import { given, type Refine, textOf, type VerbSpec } from "./spec.ts";
+import { type Form, given, type Refine, textOf, type VerbSpec } from "./spec.ts";
 
 /** A formatter writes the files it is given, unless an option makes it only look. */
 function formatter(checking: string): Refine {
@@ -28,7 +28,7 @@ const pytest: Omit<VerbSpec, "names" | "examples"> = {
     "--nomigrations --snapshot-update --inline-snapshot= --hypothesis-seed= --hypothesis-show-statistics " +
     "--hypothesis-profile= --randomly-seed= --random-order --doctest-modules --doctest-glob= --doctest-continue-on-failure " +
     "--keep-duplicates --collect-in-virtualenv --continue-on-collection-errors --setup-only --setup-show --setup-plan " +
-    "--log-level= --log-cli-level= --log-format= --no-loadscope-reorder --exitfirst --pyargs --junit-prefix= " +
+    "--log-level= --log-cli-level= --log-format= --no-loadscope-reorder --pyargs --junit-prefix= " +
     "--testmon --picked=? --slow --runslow --run-slow --integration --update-snapshots --snapshot-details -p= -W= " +
     "--pythonwarnings= -o= --override-ini= --cov-report=?",
   reads: "--ignore= --rootdir= --confcutdir= --cov-config=",
@@ -101,26 +101,6 @@ export const pythonTools: readonly VerbSpec[] = [
     ...mypy,
     names: ["mypy"],
     examples: ["mypy --version"],
-  },
-  {
-    ...build,
-    names: ["unittest"],
-    note: "as `python -m unittest`",
-    flags:
-      "-v --verbose -q --quiet -f --failfast -b --buffer -c --catch -k= --locals --durations= -p= --pattern=",
-    trees: "-s= --start-directory= -t= --top-level-directory=",
-    operands: "data",
-    examples: [],
-  },
-  {
-    ...build,
-    names: ["compileall", "py_compile"],
-    note: "as `python -m`; writes `__pycache__`",
-    flags: "-q --quiet -f -l -r= -b -j= --workers= --invalidation-mode= -o= -s= -p= -x=",
-    reads: "-i=",
-    writes: "-d=",
-    lifts: { "links files elsewhere": "-e= --hardlink-dupes" },
-    examples: [],
   },
   {
     names: ["ruff"],
@@ -329,3 +309,30 @@ export const pythonTools: readonly VerbSpec[] = [
     examples: ["flask --version"],
   },
 ];
+
+/** What `python -m NAME` runs that is no verb by itself. The folder it starts in is searched first: always a build. */
+export const pythonModules: Readonly<Record<string, Form>> = {
+  unittest: {
+    ...build,
+    flags:
+      "-v --verbose -q --quiet -f --failfast -b --buffer -c --catch -k= --locals --durations= -p= --pattern=",
+    trees: "-s= --start-directory= -t= --top-level-directory=",
+    operands: "data",
+  },
+  py_compile: { ...build, flags: "-q --quiet", operands: "read" },
+  compileall: {
+    ...build,
+    flags: "-q -f -l -r= -b -j= --workers= --invalidation-mode= -o= -s= -p= -x=",
+    reads: "-i=",
+    lifts: { "names other folders in what it writes": "-d= -e= --hardlink-dupes" },
+  },
+  "json.tool": {
+    ...build,
+    flags: "--sort-keys --no-ensure-ascii --json-lines --indent= --tab --no-indent --compact",
+    operands: { lead: ["read", "write"] },
+  },
+  doctest: { ...build, flags: "-v --verbose -o= --option= -f --fail-fast" },
+  tabnanny: { ...build, flags: "-v -q" },
+  ast: { ...build, flags: "-m= --mode= --no-type-comments -a --include-attributes -i= --indent=" },
+  tokenize: { ...build, flags: "-e --exact" },
+};

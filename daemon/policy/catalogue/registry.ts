@@ -3,11 +3,17 @@
 import type { ActionClass } from "../types.ts";
 import { archives } from "./archives.ts";
 import { builtins } from "./builtins.ts";
+import { compilers } from "./compilers.ts";
 import { git } from "./git.ts";
+import { go } from "./go.ts";
+import { interpreters } from "./interpreters.ts";
+import { make } from "./make.ts";
 import { nodePackages } from "./node-packages.ts";
 import { nodeTools } from "./node-tools.ts";
 import { programs } from "./programs.ts";
+import { pythonTools } from "./python-tools.ts";
 import { reading } from "./reading.ts";
+import { rust } from "./rust.ts";
 import { searching } from "./searching.ts";
 import { type Form, optionTable, type VerbSpec } from "./spec.ts";
 import { system } from "./system.ts";
@@ -27,6 +33,12 @@ const families: readonly (readonly VerbSpec[])[] = [
   git,
   nodePackages,
   nodeTools,
+  compilers,
+  go,
+  interpreters,
+  make,
+  pythonTools,
+  rust,
 ];
 
 /** Verbs by each of their names. Throws when two families claim one name. */
