@@ -104,7 +104,9 @@ function verbOf(example: string): string {
 }
 
 function installed(verb: string): boolean {
-  const found = spawnSync("bash", ["-c", 'type -t "$1"', "bash", verb], { env: { PATH } });
+  const found = spawnSync("bash", ["--norc", "-c", 'type -t "$1"', "bash", verb], {
+    env: { PATH },
+  });
   return found.status === 0 && found.stdout.toString().trim() !== "keyword";
 }
 
