@@ -54,6 +54,7 @@ export function watchWorktree(
   const book = createHazardBook(options);
   const inspector = createEntryInspector({ ...options, rootFd: () => rootFd, worktree, book });
   const toScan: FolderNode[] = [];
+  const toScanAgain = new Set<FolderNode>();
   const changed = new Map<FolderNode, Set<BytePath> | "all">();
   let timer: NodeJS.Timeout | null = null;
   let timerDueAt = 0;
@@ -132,22 +133,26 @@ export function watchWorktree(
     else if (needsScans()) scheduleScan();
   }
 
+  /** New folders first, then names that changed, then folders to be listed again: news does not wait for routine. */
   function* work(): Generator<void> {
     if (rootLost) reopenRoot();
     const later = (node: FolderNode) => toScan.push(node);
-    while (toScan.length > 0 || changed.size > 0) {
-      for (let node = toScan.pop(); node !== undefined; node = toScan.pop()) {
+    for (;;) {
+      const fresh = toScan.pop();
+      const [change] = changed;
+      const [again] = toScanAgain;
+      if (fresh !== undefined) yield* tree.scan(fresh, later);
+      else if (change !== undefined) {
+        const [node, names] = change;
         changed.delete(node);
-        yield* tree.scan(node, later);
-        yield;
-      }
-      for (const [node, names] of changed) {
-        changed.delete(node);
-        if (names === "all") toScan.push(node);
+        if (names === "all") toScanAgain.add(node);
         else yield* tree.look(node, names, later);
-        yield;
-      }
-      yield* judgeLinksWhenDue();
+        if (changed.size === 0) yield* judgeLinksWhenDue();
+      } else if (again !== undefined) {
+        toScanAgain.delete(again);
+        yield* tree.scan(again, later);
+      } else break;
+      yield;
     }
     yield* judgeLinksWhenDue();
   }
