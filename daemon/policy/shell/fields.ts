@@ -47,7 +47,7 @@ export function addUnquoted(fields: Fields, raw: string, skip: number, word: str
       text = escapeGlob(text);
       active = true;
     }
-    text += wild || !active ? character : escapeGlob(character);
+    text += active && character === "[" && !wild ? "\\[" : character;
   }
   if (text !== "") fields.pieces.push(active ? { kind: "active", text } : literal(text));
 }

@@ -40,7 +40,7 @@ export function interpreter(
     return doubtful(run, command, state, frame, { code: "shell-option", message, at: -1 });
   }
   const [first, ...rest] = words.slice(parsed.next);
-  const arg0 = words[0] as Word;
+  const arg0 = { ...(words[0] as Word), value: unknown("$0") };
   if (parsed.options.has("c")) {
     if (first === undefined) return null;
     const codes = textsOf(first.value);

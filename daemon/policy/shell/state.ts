@@ -44,6 +44,8 @@ export interface State {
   readonly functions: ReadonlyMap<string, FunctionDefinition>;
   /** `$0`, `$1`, … as words; null when not known. */
   readonly args: readonly Word[] | null;
+  /** Something was started in the background, so that `$!` is a number. */
+  readonly jobs: boolean;
   /** IFS is space, tab and newline. */
   readonly plainIfs: boolean;
   /** `set -a`: assigned variables are exported. */
@@ -51,10 +53,8 @@ export interface State {
 }
 
 const NO_VARIABLES: ReadonlyMap<string, Variable> = new Map();
-/** `$0` of a shell without arguments. */
-const NO_ARGS: readonly Word[] = [
-  { text: "$0", value: { kind: "literal", value: "bash" }, quoted: true },
-];
+/** `$0` of a shell without arguments: a name of bash, by whatever path it was started. */
+const NO_ARGS: readonly Word[] = [{ text: "$0", value: unknown("$0"), quoted: true }];
 const NO_FUNCTIONS: ReadonlyMap<string, FunctionDefinition> = new Map();
 
 export function freshState(cwds: Folders): State {
@@ -65,6 +65,7 @@ export function freshState(cwds: Folders): State {
     variables: NO_VARIABLES,
     functions: NO_FUNCTIONS,
     args: NO_ARGS,
+    jobs: false,
     plainIfs: true,
     exportAll: false,
   };
@@ -180,6 +181,7 @@ export function joinStates(a: State | undefined, b: State | undefined): State | 
     variables,
     functions,
     args: a.args === b.args ? a.args : null,
+    jobs: a.jobs && b.jobs,
     plainIfs: a.plainIfs && b.plainIfs,
     exportAll: a.exportAll || b.exportAll,
   };
@@ -202,7 +204,7 @@ export function sameState(a: State, b: State): boolean {
   if (a === b) return true;
   if (!sameFolders(a.cwds, b.cwds) || !sameFolders(a.previous, b.previous)) return false;
   if (a.stack !== b.stack || a.args !== b.args) return false;
-  if (a.plainIfs !== b.plainIfs || a.exportAll !== b.exportAll) return false;
+  if (a.plainIfs !== b.plainIfs || a.exportAll !== b.exportAll || a.jobs !== b.jobs) return false;
   if (a.variables.size !== b.variables.size || a.functions.size !== b.functions.size) return false;
   for (const [name, variable] of a.variables) {
     if (!sameVariable(variable, b.variables.get(name))) return false;

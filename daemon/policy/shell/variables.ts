@@ -43,8 +43,9 @@ export function parameter(run: Run, name: string, state: State): Expansion {
     case "?":
     case "#":
     case "$":
-    case "!":
       return NUMBER;
+    case "!":
+      return state.jobs ? NUMBER : unknown("$! before any background job", true);
     case "-":
       return PLAIN;
     case "@":

@@ -70,7 +70,7 @@ function readStatement(run: Run, node: Statement, state: State, frame: Frame): O
     state,
     background.stdin.kind === "inherit" ? { ...background, stdin: { kind: "null" } } : background,
   );
-  return { ok: state, fail: UNREACHED, output };
+  return { ok: { ...state, jobs: true }, fail: UNREACHED, output };
 }
 
 function readAndOr(run: Run, node: AndOr | PipelineNode, state: State, frame: Frame): Outcome {
@@ -173,6 +173,10 @@ export function readCommand(run: Run, node: CommandNode, state: State, frame: Fr
         stdin: { kind: "pipe", from: [] } as const,
       };
       const { body } = node;
+      if (body.type === "Command") {
+        // Inside `$(…)` bash 5.2 reads its own rendering of this, with another first word.
+        run.problem("coprocess", "a coprocess that is a simple command", frame, node.pos);
+      }
       if (body.type === "CompoundList") readList(run, body.commands, state, inside);
       else readCommand(run, body, state, inside);
       const name = node.name?.text ?? "COPROC";

@@ -146,7 +146,7 @@ function addPart(
       fields.quoted = true;
       for (const one of part.parts) {
         if (one.type === "Literal") fields.pieces.push(literal(one.value));
-        else addExpansion(fields, expansionOf(run, one, state, frame), true, state);
+        else addExpansion(fields, quotedExpansion(run, one, state, frame), true, state);
       }
       return;
     case "SingleQuoted":
@@ -176,6 +176,16 @@ function expansionOf(run: Run, part: WordPart, state: State, frame: Frame): Expa
     default:
       return partValue(run, part, state, frame);
   }
+}
+
+/** Between double quotes `$*` is one word where `$@` is a list. */
+function quotedExpansion(run: Run, part: WordPart, state: State, frame: Frame): Expansion {
+  const expansion = expansionOf(run, part, state, frame);
+  const star =
+    part.type === "SimpleExpansion"
+      ? part.text === "$*"
+      : part.type === "ParameterExpansion" && (part.parameter === "*" || part.index?.text === "*");
+  return star ? joined(expansion, state) : expansion;
 }
 
 /** What a part is as text, when nothing splits or globs. */

@@ -1,0 +1,33 @@
+/** Entry of the long fuzzers: `npm run fuzz -- [NAME] [--count N] [--seed S]`; the seed that finds something is printed. */
+
+import { parseArgs } from "node:util";
+import { fuzzShell } from "./shell.ts";
+
+interface Options {
+  readonly count: number | undefined;
+  readonly seed: number;
+}
+
+/** Each returns the number of failures it printed. */
+const FUZZERS: Readonly<Record<string, (options: Options) => number | Promise<number>>> = {
+  shell: fuzzShell,
+};
+
+const { values, positionals } = parseArgs({
+  options: { count: { type: "string" }, seed: { type: "string" } },
+  allowPositionals: true,
+});
+const names = positionals.length === 0 ? Object.keys(FUZZERS) : positionals;
+const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 32) : Number(values.seed);
+const count = values.count === undefined ? undefined : Number(values.count);
+let failures = 0;
+for (const name of names) {
+  const fuzzer = FUZZERS[name];
+  if (fuzzer === undefined) {
+    console.error(`fuzz: no fuzzer ${name}; there are: ${Object.keys(FUZZERS).join(", ")}`);
+    process.exit(64);
+  }
+  console.log(`fuzz: ${name} --seed ${seed}`);
+  failures += await fuzzer({ count, seed });
+}
+process.exit(failures === 0 ? 0 : 1);
