@@ -79,7 +79,8 @@ function stopOnSignals(daemon: Daemon, stopWatching: () => void, log: Logger): v
       await daemon.supervisor.shutdown();
       await daemon.listeners.close(SOCKET_CLOSE_GRACE_MS);
       log.info("stopped");
-      process.exit(0);
+      // Lines written in one turn of the loop come out in order only when the turn ends.
+      setImmediate(() => process.exit(0));
     } catch (err) {
       log.fatal({ err }, "could not stop in good order");
       process.exit(ERROR_KINDS.internal.exit);

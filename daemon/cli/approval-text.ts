@@ -20,7 +20,7 @@ export function approvalText(approval: Approval, now: number): string {
     ["asks", asking.flatMap((one) => [one.text, `  ${one.reason} [${one.rule}]`])],
     ["effects", [verdict.effects.join(", ")]],
     ["paths", pathLines(asking)],
-    ["runs", Object.entries(approval.facts.content).map(([path, hash]) => contentLine(path, hash))],
+    ["runs", Object.entries(approval.facts.content).flatMap(contentLine)],
     ["branch", approval.facts.branch == null ? [] : [approval.facts.branch]],
     [
       "no effect",
@@ -54,8 +54,9 @@ function pathLines(segments: Verdict["segments"]): string[] {
   return [...new Set(lines)];
 }
 
-function contentLine(path: string, hash: string | null): string {
-  return hash === null ? `${path} (not there)` : `${path} sha256 ${hash.slice(0, 16)}…`;
+/** What is not there is bound too (should it appear, it asks again), but is nothing to read before answering. */
+function contentLine([path, hash]: readonly [string, string | null]): string[] {
+  return hash === null ? [] : [`${path} sha256 ${hash.slice(0, 16)}…`];
 }
 
 function stateText(approval: Approval, now: number): string {

@@ -59,13 +59,22 @@ async function* entriesOf(
   }
 }
 
+/** What fits a line: plain values only; --json has facts, rules and the rest. */
 function entryText(entry: JournalEntry): string {
-  const who = [entry.project, entry.session, entry.uid === null ? null : `uid ${entry.uid}`].filter(
-    (part) => part !== null,
-  );
-  const data = visible(JSON.stringify(entry.data));
-  const about = who.length === 0 ? "" : ` ${who.join(" ")}`;
-  return `${String(entry.seq).padStart(6)} ${localTime(entry.at)} ${entry.event}${about} ${data}`;
+  const about = {
+    ...(entry.project === null ? {} : { project: entry.project }),
+    ...(entry.session === null ? {} : { session: entry.session }),
+    ...(entry.uid === null ? {} : { uid: entry.uid }),
+    ...entry.data,
+  };
+  const words = Object.entries(about)
+    .filter(([, value]) => typeof value !== "object" || value === null)
+    .map(
+      ([name, value]) =>
+        ` ${name}=${/^[\w./:-]+$/.test(`${value}`) ? value : JSON.stringify(value)}`,
+    );
+  const line = `${String(entry.seq).padStart(6)} ${localTime(entry.at)} ${entry.event}`;
+  return visible(line + words.join(""));
 }
 
 export function journalCommand(): Command {

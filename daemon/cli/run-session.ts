@@ -40,6 +40,7 @@ export async function runInSandbox(run: RunInSandbox): Promise<number> {
     leaving.abort();
   });
   const stdin = stdinOf(run.stdin);
+  const show = shower();
   try {
     const { session } = await client.openSession(run.worktree);
     const request = stdin === undefined ? run.request : { ...run.request, stdin };
@@ -83,6 +84,18 @@ function stdinOf(wanted: RunInSandbox["stdin"]): Uint8Array | Readable | undefin
   return stat.isFIFO() || stat.isSocket() ? process.stdin : undefined;
 }
 
+/** Passes output on and tells the rest on stderr; a wait is told once, however often it is reported. */
+function shower(): (event: ClientRunEvent) => Promise<void> {
+  const told = new Set<string>();
+  return async (event) => {
+    if (event.type === "pending") {
+      if (told.has(event.approval)) return;
+      told.add(event.approval);
+    }
+    await show(event);
+  };
+}
+
 async function show(event: ClientRunEvent): Promise<void> {
   switch (event.type) {
     case "stdout":
@@ -94,7 +107,6 @@ async function show(event: ClientRunEvent): Promise<void> {
       return;
     }
     case "pending":
-      if (event.waitedMs > 0) return;
       return say(
         `waiting for a person to answer ${event.approval} (recinto approvals show ${event.approval})`,
       );
@@ -118,7 +130,7 @@ function refusal(event: ClientRunEvent & { type: "refused" }): string {
     person: "refused by a person",
     timeout: "nobody answered in time, so it did not run",
     "facts-changed": "what was approved is no longer what would run",
-    "not-waiting": "it needs a person's approval",
+    "not-waiting": "not run",
   }[event.by];
   const instead = event.instead === undefined ? "" : ` (${event.instead})`;
   return `${by}: ${event.reason}${instead}`;

@@ -77,7 +77,6 @@ asks       rm -rf build
 effects    network, write
 paths      write /tmp/build → /srv/build (outside)
 runs       /tmp/x.sh sha256 0123456789abcdef…
-           /tmp/y.sh (not there)
 branch     dev
 no effect  /etc/hosts is not in the sandbox: approving does not reach it
 always     0: git fetch …  (effects: network; paths in scope only)

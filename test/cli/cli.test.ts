@@ -94,7 +94,7 @@ test("admin commands print what the daemon says", async () => {
   expect((await cli([...at, "events", "--json"])).out).toBe(
     `${JSON.stringify(api.supervisor.entries[0])}\n`,
   );
-  expect((await cli([...at, "events"])).out).toMatch(/daemon\.started \{"note":"⟨U\+202E⟩"\}\n$/);
+  expect((await cli([...at, "events"])).out).toMatch(/daemon\.started note="⟨U\+202E⟩"\n$/);
   expect((await cli([...at, "journal", "verify"])).out).toBe("1 entries, chain whole, head 00\n");
   expect((await cli([...at, "hazards"])).out).toBe("no hazards in 0 watched worktrees\n");
   expect((await cli([...at, "denials", "reset", "--project", "alpha"])).out).toBe(
