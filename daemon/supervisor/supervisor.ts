@@ -5,10 +5,12 @@ import { EXEC_LOST_AFTER_MS, EXEC_TERM_GRACE_MS, SHUTDOWN_GRACE_MS } from "../li
 import type { Verdict } from "../policy/types.ts";
 import type { Registry } from "../settings/registry.ts";
 import type { Project } from "../settings/types.ts";
+import { adoptOnce } from "./adoption.ts";
 import { Approvals } from "./approvals.ts";
 import { DenialBook } from "./denial-book.ts";
 import { followEntries, watchApprovals } from "./following.ts";
 import { couldApprove, refuseAgentAsApprover, requireAdmin } from "./identity.ts";
+import { joinSignals } from "./joined-signal.ts";
 import { type NoticingJournal, noticing } from "./noticing-journal.ts";
 import type { SandboxPort, SupervisorDeps } from "./ports.ts";
 import { prepareCommand } from "./prepared-command.ts";
@@ -62,10 +64,10 @@ class TheSupervisor implements Supervisor {
   readonly #projects: ProjectDesk;
   readonly #registry: Registry;
   readonly #sandboxes: SandboxPort;
+  readonly #adopt: () => Promise<void>;
   readonly #desk: SessionDesk;
   readonly #startedAt: number;
   readonly #stopping = new AbortController();
-  #adopted: Promise<unknown> | null = null;
   #closing = false;
 
   constructor(deps: SupervisorDeps) {
@@ -99,6 +101,7 @@ class TheSupervisor implements Supervisor {
       },
       onError: (error) => log.warn({ error }, "a sandbox could not be stopped"),
     });
+    this.#adopt = adoptOnce(this.#sandboxes);
     this.#desk = new SessionDesk({
       deps,
       journal,
@@ -147,6 +150,7 @@ class TheSupervisor implements Supervisor {
     const { project, profile } = this.#desk.place(session);
     const command = prepareCommand(request, session.worktree, profile);
     const over = this.#sessions.begin(session);
+    const giveUp = joinSignals(signal, session.closed.signal, this.#stopping.signal);
     try {
       yield* runCommand(
         {
@@ -167,10 +171,11 @@ class TheSupervisor implements Supervisor {
           command,
           action: this.#deps.newId("action"),
           agentCouldApprove: couldApprove(caller, this.#deps.adminWall()),
-          signal: AbortSignal.any([signal, session.closed.signal, this.#stopping.signal]),
+          signal: giveUp.signal,
         },
       );
     } finally {
+      giveUp.release();
       over();
     }
   }
@@ -207,8 +212,9 @@ class TheSupervisor implements Supervisor {
   }
 
   watchApprovals(caller: Caller, signal: AbortSignal): AsyncIterable<PendingApproval> {
-    const until = AbortSignal.any([signal, this.#stopping.signal]);
-    return watchApprovals(this.#approvals, (approval) => sees(caller, approval), until);
+    return this.#untilStop(signal, (until) =>
+      watchApprovals(this.#approvals, (approval) => sees(caller, approval), until),
+    );
   }
 
   async rules(caller: Caller, project: string): Promise<readonly StoredRule[]> {
@@ -232,8 +238,8 @@ class TheSupervisor implements Supervisor {
     query: EntryQuery,
     signal: AbortSignal,
   ): AsyncIterable<JournalEntry> {
-    const until = AbortSignal.any([signal, this.#stopping.signal]);
-    return followEntries(this.#journal, this.#seen(caller, query), until);
+    const seen = this.#seen(caller, query);
+    return this.#untilStop(signal, (until) => followEntries(this.#journal, seen, until));
   }
 
   async verifyJournal(caller: Caller): Promise<VerifyResult> {
@@ -333,17 +339,21 @@ class TheSupervisor implements Supervisor {
     this.#journal.close();
   }
 
-  #refuseWhenClosing(): void {
-    if (this.#closing) throw stopping();
+  /** A stream that ends with its reader or with the daemon. */
+  async *#untilStop<T>(
+    signal: AbortSignal,
+    stream: (until: AbortSignal) => AsyncIterable<T>,
+  ): AsyncGenerator<T> {
+    const until = joinSignals(signal, this.#stopping.signal);
+    try {
+      yield* stream(until.signal);
+    } finally {
+      until.release();
+    }
   }
 
-  /** Once per life of the daemon, and before its first command: nothing of a former one runs on. */
-  #adopt(): Promise<unknown> {
-    this.#adopted ??= this.#sandboxes.adopt().catch((error) => {
-      this.#adopted = null;
-      throw error;
-    });
-    return this.#adopted;
+  #refuseWhenClosing(): void {
+    if (this.#closing) throw stopping();
   }
 
   #seen(caller: Caller, query: EntryQuery): EntryQuery {
