@@ -2,7 +2,7 @@
 import { branchCeiling } from "./ceilings-git.ts";
 import { protectedByGlob, protectedName } from "./protected-names.ts";
 import type { Facts, Match, PolicySettings } from "./types.ts";
-import { operands, type SegmentView } from "./view.ts";
+import { operands, type SegmentView, short } from "./view.ts";
 
 export function ceilingMatches(
   view: SegmentView,
@@ -48,6 +48,9 @@ function protectedFile(view: SegmentView, settings: PolicySettings): string | nu
     if (value?.kind === "listed")
       return `whatever ${use.path?.text} lists, a protected file among it`;
   }
+  const edits =
+    /^(?:perl|ruby)[\d.]*$/.test(view.verb) && view.argvs.some((argv) => short(argv, "i"));
+  if (edits) return namedAmongOperands(view, settings);
   if (writes && (INTO_FOLDER.test(description.form) || !description.known)) {
     return namedAmongOperands(view, settings);
   }

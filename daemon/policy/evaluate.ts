@@ -4,7 +4,7 @@ import type { Description } from "./catalogue/description.ts";
 import { generalise } from "./generalise.ts";
 import { insteadOf } from "./instead.ts";
 import { authorisingRoots, judgeSegment, viewOf } from "./judge.ts";
-import { describeUnknown } from "./project-verbs.ts";
+import { describeUnknown, namedAlike, reachesOut } from "./project-verbs.ts";
 import { type Scope, scopeOf } from "./scope.ts";
 import type { Problem, Segment, Understanding } from "./shell/segment.ts";
 import { understand } from "./shell/understand.ts";
@@ -59,7 +59,11 @@ function descriptionOf(
   { settings, facts }: EvaluateInput,
 ): Description {
   const description = describe({ segment, segments, localBins: facts.localBins });
-  return description.known ? description : describeUnknown(description, segment, settings.verbs);
+  if (!description.known) return describeUnknown(description, segment, settings.verbs);
+  const alike = namedAlike(segment);
+  if (alike === null) return description;
+  const { uses } = describe({ segment: alike, segments, localBins: facts.localBins });
+  return { ...description, uses: [...description.uses, ...uses.filter(reachesOut)] };
 }
 
 function rootsOf(

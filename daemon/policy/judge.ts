@@ -18,7 +18,7 @@ import type {
   SegmentVerdict,
   TouchedPath,
 } from "./types.ts";
-import { argvsOf, plainVerb, type SegmentView } from "./view.ts";
+import { argvsOf, placesOf, plainVerb, type SegmentView } from "./view.ts";
 
 /** A segment seen through the catalogue and the scope. */
 export function viewOf(
@@ -28,28 +28,31 @@ export function viewOf(
   scope: Scope,
 ): SegmentView {
   const argvs = argvsOf(segment.words);
+  const located = description.uses.map((use) => locate(use, segment, description.form, scope));
   return {
     segment,
     segments,
     description,
     verb: plainVerb(argvs[0]?.[0] ?? ""),
     argvs,
-    located: description.uses.map((use) => locate(use, segment, description.form, scope)),
+    located,
+    places: placesOf(located),
   };
 }
 
-const RUNGS: readonly Rung[] = [
-  "absolute-deny",
-  "stale-authority",
-  "denials",
-  "understand",
-  "ceiling",
-  "safety",
-  "rule",
-  "grant",
-  "scope",
-  "default",
-];
+/** Of several equally strict answers, the one that is named first. */
+const RANK: Readonly<Record<Rung, number>> = {
+  "absolute-deny": 0,
+  "stale-authority": 1,
+  denials: 2,
+  understand: 3,
+  ceiling: 4,
+  safety: 5,
+  rule: 6,
+  grant: 7,
+  scope: 8,
+  default: 9,
+};
 
 /** `problems` are those of the whole text; `earlier` the segments before this one, which may have moved the branch. */
 export function judgeSegment(
@@ -59,8 +62,7 @@ export function judgeSegment(
   problems: readonly Problem[],
   earlier: readonly SegmentView[],
 ): SegmentVerdict {
-  const { settings, facts, rules, authority, denials } = input;
-  const { segment, description } = view;
+  const { settings, facts, rules, authority } = input;
   const matches: Match[] = [...understandMatches(view, problems)];
 
   const outcome = applyRules(view, rules.rules, settings.worktree);
@@ -78,25 +80,69 @@ export function judgeSegment(
   const ruled = outcome.winner?.action === "allow" && permits(view, outcome.winner, judged);
   if (!ruled) matches.push(...permission(view, judged, input, scope));
 
-  const paths = distinct(view.located.flatMap((located) => located.touched));
-  const partial = {
+  const winner = outcome.winner?.id;
+  const verdict = verdictOf(view, decide(matches, winner, ruled), matches);
+  const before = matches.length;
+  addDenials(verdict, input, matches);
+  return matches.length === before ? verdict : { ...verdict, ...decide(matches, winner, ruled) };
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+function verdictOf(view: SegmentView, deciding: Deciding, matches: readonly Match[]) {
+  const { segment, description, argvs, located } = view;
+  // Built in place: this is the hottest object of a decision, and spreading it three times showed.
+  const verdict: Mutable<SegmentVerdict> = {
     text: segment.text,
-    ...(surely(view) ?? {}),
     form: description.form,
-    ...hostsOf(description),
     cwds: segment.cwds ?? [],
-    effects: [...new Set(description.uses.map((use) => use.effect))],
-    classes: [...new Set(view.located.flatMap((located) => located.needs))],
-    paths,
+    verdict: deciding.verdict,
+    rung: deciding.rung,
+    rule: deciding.rule,
+    reason: deciding.reason,
+    effects: unique(description.uses.map((use) => use.effect)),
+    classes: unique(located.flatMap((each) => each.needs)),
+    paths: distinct(located),
+    matches,
   };
-  // The class of action depends on what the other rungs say, so the tracker is asked last.
-  const before = decide(matches, outcome.winner?.id, ruled);
-  const key = denialKey({ ...partial, ...before, matches });
-  if (isBlocked(denials, key, settings.denials)) {
-    const reason = `${key} was refused ${settings.denials.consecutive} times in a row and is blocked; an admin can reset it`;
+  const [argv] = argvs;
+  if (argvs.length === 1 && argv?.every((word) => word !== null)) {
+    verdict.argv = argv as readonly string[];
+  }
+  const hosts = description.uses.flatMap((use) => use.host ?? []);
+  if (hosts.length > 0) verdict.hosts = unique(hosts);
+  return verdict;
+}
+
+function unique<T>(values: readonly T[]): readonly T[] {
+  return values.length < 2 ? values : [...new Set(values)];
+}
+
+function distinct(located: readonly Located[]): readonly TouchedPath[] {
+  const paths: TouchedPath[] = [];
+  for (const { touched } of located) {
+    for (const each of touched) {
+      if (!paths.some(({ path, access }) => path === each.path && access === each.access)) {
+        paths.push(each);
+      }
+    }
+  }
+  return paths;
+}
+
+/** Rung 5. The class of action depends on what the other rungs say, so the tracker is asked last. */
+function addDenials(
+  verdict: SegmentVerdict,
+  { settings, facts, denials }: EvaluateInput,
+  matches: Match[],
+): void {
+  const limits = settings.denials;
+  const key = Object.keys(denials.consecutive).length > 0 ? denialKey(verdict) : null;
+  if (key !== null && isBlocked(denials, key, limits)) {
+    const reason = `${key} was refused ${limits.consecutive} times in a row and is blocked; an admin can reset it`;
     matches.push({ rung: "denials", rule: `denials/${key}`, decision: "deny", reason });
   }
-  if (escalated(denials, settings.denials)) {
+  if (escalated(denials, limits)) {
     const reason = `${denials.total} refusals in all: everything asks until an admin resets the count`;
     matches.push({ rung: "denials", rule: "denials/escalated", decision: "ask", reason });
   }
@@ -104,25 +150,6 @@ export function judgeSegment(
     const reason = "the session is frozen, since a link that leaves the project appeared";
     matches.push({ rung: "denials", rule: "denials/frozen", decision: "ask", reason });
   }
-  return { ...partial, ...decide(matches, outcome.winner?.id, ruled), matches };
-}
-
-/** The decoded words, when there is one way to read them. */
-function surely({ argvs }: SegmentView): { argv: readonly string[] } | null {
-  const [argv] = argvs;
-  return argvs.length === 1 && argv !== undefined && argv.every((word) => word !== null)
-    ? { argv }
-    : null;
-}
-
-function hostsOf({ uses }: Description): { hosts?: readonly string[] } {
-  const hosts = uses.flatMap((use) => (use.host === undefined ? [] : [use.host]));
-  return hosts.length > 0 ? { hosts: [...new Set(hosts)] } : {};
-}
-
-function distinct(paths: readonly TouchedPath[]): readonly TouchedPath[] {
-  const seen = new Map(paths.map((each) => [`${each.access} ${each.path}`, each]));
-  return [...seen.values()];
 }
 
 function understandMatches(view: SegmentView, whole: readonly Problem[]): readonly Match[] {
@@ -303,23 +330,24 @@ type Deciding = Pick<SegmentVerdict, "verdict" | "rung" | "rule" | "reason">;
 
 /** The strictest of all matches; of several, the one on the highest rung. Rules that lost to another do not decide. */
 function decide(matches: readonly Match[], winner: string | undefined, ruled: boolean): Deciding {
-  const deciding = matches.filter(
-    ({ rung, rule, decision }) =>
-      rung !== "rule" || (rule === winner && (decision !== "allow" || ruled)),
-  );
-  const level = (wanted: Decision): Match | undefined =>
-    deciding
-      .filter(({ decision }) => decision === wanted)
-      .sort((a, b) => RUNGS.indexOf(a.rung) - RUNGS.indexOf(b.rung))[0];
-  const found = level("deny") ?? level("ask") ?? level("allow");
-  if (found === undefined) {
-    return {
-      verdict: "ask",
-      rung: "default",
-      rule: "default",
-      reason: "nothing allows it",
-    };
+  let found = NOTHING;
+  for (const match of matches) {
+    const { rung, rule, decision } = match;
+    if (rung === "rule" && (rule !== winner || (decision === "allow" && !ruled))) continue;
+    const step = STRICTNESS[decision] - STRICTNESS[found.decision];
+    if (found === NOTHING || step > 0 || (step === 0 && RANK[rung] < RANK[found.rung])) {
+      found = match;
+    }
   }
   const { rung, rule, reason, decision } = found;
   return { verdict: decision, rung, rule, reason };
 }
+
+const STRICTNESS: Readonly<Record<Decision, number>> = { allow: 0, ask: 1, deny: 2 };
+
+const NOTHING: Match = {
+  rung: "default",
+  rule: "default",
+  decision: "ask",
+  reason: "nothing allows it",
+};

@@ -71,3 +71,19 @@ function pathIn(word: Word, pathOptions: readonly string[], before?: Word): Word
     ? [{ ...word, value: { kind: "literal", value: path } }]
     : [];
 }
+
+/**
+ * A program of the project's own called by its path, as the verb of the same name: `./venv/bin/pip install` installs
+ * as `pip install` does. null for every other segment.
+ */
+export function namedAlike(segment: Segment): Segment | null {
+  const [verb, ...words] = segment.words;
+  if (verb?.value.kind !== "literal" || !verb.value.value.includes("/")) return null;
+  const value = verb.value.value.slice(verb.value.value.lastIndexOf("/") + 1);
+  return { ...segment, words: [{ ...verb, value: { kind: "literal", value } }, ...words] };
+}
+
+/** Uses that count whichever file the program really is. */
+export function reachesOut({ class: cls }: Use): boolean {
+  return /^(?:install|network|engine|privilege|process)$/.test(cls);
+}

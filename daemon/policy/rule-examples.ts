@@ -1,11 +1,11 @@
 /** Tries a rule on the examples that are written beside it: `match` must match, `not_match` must not. */
 
 import { describe } from "./catalogue/describe.ts";
+import { viewOf } from "./judge.ts";
 import { applyRules } from "./rules.ts";
-import { locate, scopeOf } from "./scope.ts";
+import { scopeOf } from "./scope.ts";
 import { understand } from "./shell/understand.ts";
 import type { PolicySettings, Rule } from "./types.ts";
-import { argvsOf, plainVerb } from "./view.ts";
 
 const WORKTREE = "/project/worktree";
 
@@ -42,10 +42,7 @@ export function matchesExample(rule: Rule, example: string): boolean {
   const { segments } = understand(command, { cwd: WORKTREE, home: SETTINGS.home, env: {} });
   return segments.some((segment) => {
     const description = describe({ segment, segments, localBins: undefined });
-    const argvs = argvsOf(segment.words);
-    const located = description.uses.map((use) => locate(use, segment, description.form, scope));
-    const verb = plainVerb(argvs[0]?.[0] ?? "");
-    const view = { segment, segments, description, verb, argvs, located };
+    const view = viewOf(segment, segments, description, scope);
     const { absolute, matches } = applyRules(view, [rule], WORKTREE);
     return absolute.length > 0 || matches.length > 0;
   });

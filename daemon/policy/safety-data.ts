@@ -41,7 +41,9 @@ function textsOf(value: WordValue): readonly string[] {
 function sqlTexts(argv: Argv, view: SegmentView): readonly string[] {
   const words = argv.slice(1).filter((word): word is string => word !== null);
   // `-e"DROP …"` is one word with the statement attached.
-  const texts = words.flatMap((word) => (/^-[A-Za-z]./.test(word) ? [word, word.slice(2)] : [word]));
+  const texts = words.flatMap((word) =>
+    /^-[A-Za-z]./.test(word) ? [word, word.slice(2)] : [word],
+  );
   const visit = (segment: Segment, depth: number): void => {
     for (const { body } of segment.redirects) if (body !== undefined) texts.push(...textsOf(body));
     const { stdin } = segment;

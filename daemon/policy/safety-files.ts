@@ -22,7 +22,9 @@ function everything(word: string | null): boolean {
   return (
     path === "" ||
     path === "/" ||
-    /^(?:\.|\.\.|~|\/(?:home|Users)(?:\/[^/]+)?|\/root|\/srv|\/usr|\/var|\/etc|\/opt|\/tmp)$/.test(path) ||
+    /^(?:\.|\.\.|~|\/(?:home|Users)(?:\/[^/]+)?|\/root|\/srv|\/usr|\/var|\/etc|\/opt|\/tmp)$/.test(
+      path,
+    ) ||
     /(?:^|\/)(?:\*|\.\*|\.\[!?.*\]\*)$/.test(path)
   );
 }

@@ -34,6 +34,12 @@ function upstream(view: SegmentView): Segment[] {
   return found;
 }
 
+/** The input of a shell that was not read and judged as commands. */
+function unread(stdin: Segment["stdin"]): boolean {
+  if (stdin.kind === "text") return stdin.body.kind !== "literal";
+  return stdin.kind === "pipe" || stdin.kind === "file";
+}
+
 function readsProgramFromInput(argv: Argv): boolean {
   const rest = operands(argv);
   return rest.length === 0 || rest[0] === "-" || rest[0] === "/dev/stdin" || short(argv, "s");
@@ -45,7 +51,7 @@ export const NETWORK_PATTERNS: readonly SafetyPattern[] = [
     reason: "runs whatever is printed to it as a script",
     test: (argv, view) =>
       SHELLS.test(plainVerb(argv[0] ?? "")) &&
-      (view.segment.stdin.kind === "pipe" || view.segment.stdin.kind === "file") &&
+      unread(view.segment.stdin) &&
       readsProgramFromInput(argv),
     match: [
       "cat setup.txt | bash",
@@ -228,9 +234,11 @@ export const NETWORK_PATTERNS: readonly SafetyPattern[] = [
       "mitmdump",
       "zmap",
     ],
-    test: (argv) => argv.length > 1 && !/^--?(?:version|help|V|h)$/.test(argv[1] ?? ""),
+    // Reading a file of packets that were caught before is only reading.
+    test: (argv) =>
+      argv.length > 1 && !/^--?(?:version|help|V|h)$/.test(argv[1] ?? "") && !short(argv, "r"),
     match: ["tcpdump -i any", "nmap -sS 10.0.0.0/8"],
-    not_match: ["nmap --version", "grep nmap x"],
+    not_match: ["nmap --version", "grep nmap x", "tshark -n -r a.pcap"],
   },
 ];
 

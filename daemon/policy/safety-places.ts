@@ -1,32 +1,14 @@
 /** Safety patterns: places that always ask, by whatever verb they are reached: credentials, system folders, sockets. */
 import type { SafetyPattern } from "./safety.ts";
-import type { SegmentView } from "./view.ts";
-
-interface Place {
-  readonly path: string;
-  readonly write: boolean;
-}
-
-/** Every path of the segment, as written and where it leads. */
-function places(view: SegmentView): Place[] {
-  const found: Place[] = [];
-  for (const { touched } of view.located) {
-    for (const { path, real, access } of touched) {
-      found.push({ path, write: access === "write" });
-      if (real !== undefined) found.push({ path: real, write: access === "write" });
-    }
-  }
-  return found;
-}
 
 function writesTo(where: RegExp): SafetyPattern["test"] {
-  return (_argv, view) => places(view).some(({ path, write }) => write && where.test(path));
+  return (_argv, view) => view.places.some(({ path, write }) => write && where.test(path));
 }
 
 /** Words too, for verbs of which nothing is known. Never for text that is only searched or printed. */
 function namesOrReaches(where: RegExp): SafetyPattern["test"] {
   return (argv, view) =>
-    places(view).some(({ path }) => where.test(path)) ||
+    view.places.some(({ path }) => where.test(path)) ||
     (!view.description.known && argv.some((word) => word !== null && where.test(word)));
 }
 
@@ -164,7 +146,7 @@ export const PLACE_PATTERNS: readonly SafetyPattern[] = [
       const socket =
         /(?:docker|containerd|crio|podman|buildkitd|cri-dockerd)\.sock$|\/run\/(?:docker|containerd|podman)(?:\/|$)/;
       return (
-        places(view).some(({ path }) => socket.test(path)) ||
+        view.places.some(({ path }) => socket.test(path)) ||
         (/^(?:docker|podman|curl|wget|nc|ncat|socat|nerdctl|crictl|ctr)$/.test(view.verb) &&
           argv.some((word) => word !== null && /[a-z]\.sock(?:\b|$)/.test(word))) ||
         (!view.description.known && argv.some((word) => word !== null && socket.test(word)))

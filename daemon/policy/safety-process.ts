@@ -59,7 +59,8 @@ export const PROCESS_PATTERNS: readonly SafetyPattern[] = [
     reason: "starts itself again and again",
     test: (argv, view) => {
       const name = argv[0] ?? null;
-      if (name === null || view.description.known) return false;
+      // `:` is a builtin, and the classic name of the function.
+      if (name === null || (view.description.known && name !== ":")) return false;
       if (!view.segment.context.includes("function")) return false;
       const calls = view.segments.filter(
         ({ words, context }) =>

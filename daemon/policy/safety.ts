@@ -42,16 +42,17 @@ for (const pattern of SAFETY_PATTERNS) {
 /** Every pattern that a segment matches. */
 export function safetyMatches(view: SegmentView): readonly Match[] {
   const found = new Set<SafetyPattern>();
-  const verbs = new Set([view.verb, ...view.argvs.map((argv) => argv[0] ?? "")]);
-  for (const argv of view.argvs) {
-    for (const verb of verbs) {
-      for (const pattern of byVerb.get(indexName(verb)) ?? []) {
-        if (!found.has(pattern) && pattern.test(argv, view)) found.add(pattern);
-      }
-    }
-    for (const pattern of anyVerb) {
+  const tryAll = (patterns: readonly SafetyPattern[], argv: Argv): void => {
+    for (const pattern of patterns) {
       if (!found.has(pattern) && pattern.test(argv, view)) found.add(pattern);
     }
+  };
+  for (const argv of view.argvs) {
+    const name = indexName(argv[0] ?? "");
+    // Patterns see the plain name, whatever path it was called by.
+    const plain = argv[0]?.includes("/") ? [name, ...argv.slice(1)] : argv;
+    tryAll(byVerb.get(name) ?? NONE, plain);
+    tryAll(anyVerb, argv);
   }
   return [...found].map(({ id, reason }) => ({
     rung: "safety",
@@ -60,6 +61,8 @@ export function safetyMatches(view: SegmentView): readonly Match[] {
     reason,
   }));
 }
+
+const NONE: readonly SafetyPattern[] = [];
 
 /** `git-reset` is git; `mkfs.ext4` is mkfs; a path counts by its last part, since it may be the same program. */
 function indexName(verb: string): string {

@@ -31,21 +31,22 @@ export interface Located {
 }
 
 export function scopeOf(settings: PolicySettings, facts: Facts): Scope {
+  const { realpath, escapingLinks } = facts;
   const readRoots = [...new Set([settings.worktree, settings.root, ...settings.readable])].map(
     normalise,
   );
   const inside = (path: string): boolean =>
     readRoots.some((root) => isWithin(normalise(path), root));
-  const leaving = Object.entries(facts.realpath ?? {}).flatMap(([path, target]) =>
+  const leaving = Object.entries(realpath ?? {}).flatMap(([path, target]) =>
     target !== null && inside(path) && !inside(target) ? [normalise(path)] : [],
   );
   return {
     readRoots,
     worktree: normalise(settings.worktree),
     scratch: settings.scratch.map(normalise),
-    realpath: facts.realpath,
-    escaping: [...(facts.escapingLinks ?? []).map(normalise), ...leaving],
-    escapingKnown: facts.escapingLinks !== undefined,
+    realpath,
+    escaping: [...(escapingLinks ?? []).map(normalise), ...leaving],
+    escapingKnown: escapingLinks !== undefined,
   };
 }
 

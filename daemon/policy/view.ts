@@ -17,6 +17,26 @@ export interface SegmentView {
   readonly argvs: readonly Argv[];
   /** What each use of the description touches, in the same order. */
   readonly located: readonly Located[];
+  /** Every path of `located`, as written and where it leads. */
+  readonly places: readonly Place[];
+}
+
+export interface Place {
+  readonly path: string;
+  readonly write: boolean;
+}
+
+/** A path and, when a link changed it, where it leads: both count. */
+export function placesOf(located: readonly Located[]): readonly Place[] {
+  const places: Place[] = [];
+  for (const { touched } of located) {
+    for (const { path, real, access } of touched) {
+      const write = access === "write";
+      places.push({ path, write });
+      if (real !== undefined) places.push({ path: real, write });
+    }
+  }
+  return places;
 }
 
 /** Alternatives that are looked at one by one; beyond it, a word with several values counts as not known. */

@@ -1,10 +1,9 @@
 /** Benchmark of the decision over 12,600 real one-liners, and of text → segments beside tree-sitter-bash on the same lines. */
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { Language, Parser } from "web-tree-sitter";
-import { evaluate } from "../../daemon/policy/evaluate.ts";
-import { understand } from "../../daemon/policy/shell/understand.ts";
 import { inputFor } from "../policy/judged.ts";
 
 /** Whole passes over the corpus; the first warms the compiler up and is thrown away. */
@@ -27,10 +26,27 @@ export interface PolicyFigures {
   readonly allowed: number;
 }
 
+/** The code that is shipped: what runs TypeScript directly wraps every function, and that shows at this scale. */
+async function built() {
+  const root = fileURLToPath(new URL("../../", import.meta.url));
+  execFileSync("./scripts/build", ["--quiet"], {
+    cwd: root,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  type Evaluate = typeof import("../../daemon/policy/evaluate.ts");
+  type Understand = typeof import("../../daemon/policy/shell/understand.ts");
+  const { evaluate }: Evaluate = await import(`${root}dist/policy/evaluate.js`);
+  const { understand }: Understand = await import(`${root}dist/policy/shell/understand.js`);
+  return { evaluate, understand };
+}
+
 export async function run(): Promise<PolicyFigures> {
+  const { evaluate, understand } = await built();
   const file = `${CORPORA}/nl2bash.txt`;
   if (!existsSync(file)) throw new Error(`no corpus at ${file}: set RECINTO_CORPORA`);
-  const lines = readFileSync(file, "utf8").split("\n").filter((line) => line.trim() !== "");
+  const lines = readFileSync(file, "utf8")
+    .split("\n")
+    .filter((line) => line.trim() !== "");
   const { request: _, ...rest } = inputFor("");
   const cwd = rest.settings.worktree;
   let allowed = 0;

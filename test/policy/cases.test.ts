@@ -24,7 +24,10 @@ const caseFile = z.strictObject({
         .default({}),
       /** Must not be allowed by the widest profile either. */
       severe: z.boolean().default(false),
-      want: z.strictObject({ verdict: z.enum(["allow", "ask", "deny"]), rule: z.string().optional() }),
+      want: z.strictObject({
+        verdict: z.enum(["allow", "ask", "deny"]),
+        rule: z.string().optional(),
+      }),
     }),
   ),
 });
@@ -34,19 +37,19 @@ const dir = new URL("./cases/", import.meta.url);
 for (const file of readdirSync(dir).filter((name) => name.endsWith(".yaml"))) {
   const { topic, cases } = caseFile.parse(parse(readFileSync(new URL(file, dir), "utf8")));
   describe(topic, () => {
-    it.each(cases.map((each) => [`${each.profile}: ${each.command} (${each.note})`, each] as const))(
-      "%s",
-      (_name, { command, profile, cwd, facts, severe, want }) => {
-        const given = JSON.parse(JSON.stringify(facts));
-        const { verdict, segments } = judged(command, { profile, cwd, facts: given });
-        const rules = segments.flatMap((segment) => segment.matches.map((match) => match.rule));
-        expect({ verdict, ...(want.rule && { rule: rules.find((rule) => rule === want.rule) }) }).toEqual(
-          want,
-        );
-        if (severe) {
-          expect(judged(command, { profile: "dev", cwd, facts: given }).verdict).not.toBe("allow");
-        }
-      },
-    );
+    it.each(
+      cases.map((each) => [`${each.profile}: ${each.command} (${each.note})`, each] as const),
+    )("%s", (_name, { command, profile, cwd, facts, severe, want }) => {
+      const given = JSON.parse(JSON.stringify(facts));
+      const { verdict, segments } = judged(command, { profile, cwd, facts: given });
+      const rules = segments.flatMap((segment) => segment.matches.map((match) => match.rule));
+      expect({
+        verdict,
+        ...(want.rule && { rule: rules.find((rule) => rule === want.rule) }),
+      }).toEqual(want);
+      if (severe) {
+        expect(judged(command, { profile: "dev", cwd, facts: given }).verdict).not.toBe("allow");
+      }
+    });
   });
 }

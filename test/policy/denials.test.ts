@@ -23,7 +23,11 @@ describe("denials (B2)", () => {
       ["rm -rf src", "r\\m -r -f ./src", "bash -c 'rm --recursive lib'"].map((command) =>
         denialKeys(judged(command)),
       ),
-    ).toEqual([["safety/recursive-delete"], ["safety/recursive-delete"], ["safety/recursive-delete"]]);
+    ).toEqual([
+      ["safety/recursive-delete"],
+      ["safety/recursive-delete"],
+      ["safety/recursive-delete"],
+    ]);
   });
 
   it("the host of a network use is its class, whatever program reaches for it", () => {
@@ -70,6 +74,8 @@ describe("denials (B2)", () => {
   it("the limits are the profile's", () => {
     const settings = { denials: { consecutive: 1, total: 2 } };
     expect(judged("rm -rf b", { denials: refused(["rm -rf a"]), settings }).verdict).toBe("deny");
-    expect(judged("ls", { denials: refused(["rm -rf a", "rm -rf a"]), settings }).verdict).toBe("ask");
+    expect(judged("ls", { denials: refused(["rm -rf a", "rm -rf a"]), settings }).verdict).toBe(
+      "ask",
+    );
   });
 });

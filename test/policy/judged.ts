@@ -1,5 +1,10 @@
 /** Judges commands in tests as `policy check --batch` does, with the shipped profiles. */
-import { EveryName, type GivenFacts, givenFacts, worktreeOf } from "../../daemon/cli/policy-facts.ts";
+import {
+  EveryName,
+  type GivenFacts,
+  givenFacts,
+  worktreeOf,
+} from "../../daemon/cli/policy-facts.ts";
 import { NO_DENIALS } from "../../daemon/policy/denials.ts";
 import { evaluate } from "../../daemon/policy/evaluate.ts";
 import type { EvaluateInput, Facts, Rule, Verdict } from "../../daemon/policy/types.ts";

@@ -1,7 +1,7 @@
 /** Rule files in both formats (B1), and what a file may replace. */
 import { describe, expect, it } from "vitest";
-import { mergeRuleFiles, parseRuleFile } from "../../daemon/policy/rule-files.ts";
 import { matchesExample } from "../../daemon/policy/rule-examples.ts";
+import { mergeRuleFiles, parseRuleFile } from "../../daemon/policy/rule-files.ts";
 
 describe("rule files (B1)", () => {
   it("reads ChatCLI's JSON as it is, with or without @coder, where a pattern is a prefix", () => {
@@ -50,25 +50,41 @@ describe("rule files (B1)", () => {
   });
 
   it.each([
-    ["rules:\n  - pattern: ls\n    action: permit\n", 3, 13, "action must be one of allow, ask, deny"],
+    [
+      "rules:\n  - pattern: ls\n    action: permit\n",
+      3,
+      13,
+      "action must be one of allow, ask, deny",
+    ],
     ["rules:\n  - action: allow\n", 2, 5, "a rule needs a pattern such as `git push *`"],
     ["rules: 3\n", 1, 8, "rules must be a list"],
     ['{"rules":[],"marge":true}', 1, 13, "unknown key marge; there are rules, merge"],
-    ["rules:\n  - {pattern: a, action: ask, tool: shell}\n", 2, 37, "there is no tool shell; exec, read or write"],
+    [
+      "rules:\n  - {pattern: a, action: ask, tool: shell}\n",
+      2,
+      37,
+      "there is no tool shell; exec, read or write",
+    ],
     ["merge: maybe\nrules: []\n", 1, 8, "merge must be true or false"],
     ["- a\n", 1, 1, "must be a map with the key rules"],
-  ])("a fault has a line and a column, and the file then counts for nothing: %j", (text, line, column, message) => {
-    const { rules, problems } = parseRuleFile(text, "user", "f");
-    expect(rules).toEqual([]);
-    expect(problems).toContainEqual({ line, column, message });
-  });
+  ])(
+    "a fault has a line and a column, and the file then counts for nothing: %j",
+    (text, line, column, message) => {
+      const { rules, problems } = parseRuleFile(text, "user", "f");
+      expect(rules).toEqual([]);
+      expect(problems).toContainEqual({ line, column, message });
+    },
+  );
 
   it("text that is no YAML at all is a fault too", () => {
     expect(parseRuleFile('{"rules": [', "user", "f").problems.length).toBeGreaterThan(0);
   });
 
   it("merge: false replaces the rules of lower sources and never the admin's (B8)", () => {
-    const file = (source: "admin" | "session" | "project" | "user" | "builtin", merge: boolean) => ({
+    const file = (
+      source: "admin" | "session" | "project" | "user" | "builtin",
+      merge: boolean,
+    ) => ({
       source,
       merge,
       rules: [{ id: source, source, action: "deny", tool: "exec", pattern: ["x"] } as const],
@@ -81,7 +97,13 @@ describe("rule files (B1)", () => {
     ];
     const ids = (files: Parameters<typeof mergeRuleFiles>[0]) =>
       mergeRuleFiles(files).rules.map(({ id }) => id);
-    expect(ids([...all, file("project", true)])).toEqual(["admin", "session", "project", "user", "builtin"]);
+    expect(ids([...all, file("project", true)])).toEqual([
+      "admin",
+      "session",
+      "project",
+      "user",
+      "builtin",
+    ]);
     expect(ids([...all, file("project", false)])).toEqual(["admin", "session", "project"]);
   });
 });
