@@ -16,7 +16,7 @@ export interface SandboxPort
     project: Project,
     profile: Profile,
     worktree: string,
-  ): Promise<Pick<SandboxHandle, "id" | "spec" | "confinement" | "exec">>;
+  ): Promise<Pick<SandboxHandle, "id" | "spec" | "confine" | "exec">>;
 }
 
 /** Lines for the daemon's log; pino's own shape. */

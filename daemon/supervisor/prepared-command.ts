@@ -55,7 +55,7 @@ export function prepareCommand(
 }
 
 /** The absolute, lexically normalised folder that a command starts in. */
-export function commandFolder(cwd: string | undefined, worktree: string): string {
+function commandFolder(cwd: string | undefined, worktree: string): string {
   return posix.resolve(worktree, checkText("cwd", cwd ?? "."));
 }
 

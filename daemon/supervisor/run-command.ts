@@ -4,6 +4,7 @@ import type { NewEntry } from "../journal/types.ts";
 import type { Verdict } from "../policy/types.ts";
 import type { SandboxSpec } from "../sandbox/engine.ts";
 import { type Asked, askPerson } from "./ask-person.ts";
+import { withConfinedNote } from "./confined-note.ts";
 import { Execution, type Outcome } from "./execution.ts";
 import { isBelowAny } from "./facts.ts";
 import type { Judged } from "./judge.ts";
@@ -80,7 +81,9 @@ async function* execute(
   }
   throwIfOver(signal);
   const startedAt = deps.now();
-  const { confinement } = sandbox;
+  const { segments } = verdict;
+  const held = sandbox.confine({ segments, approved: asked !== null, grants: [] });
+  const confinement = held.text;
   const right = asked === null ? {} : { approval: asked.approval, authority: asked.authority.id };
   const ids = { exec, sandbox: sandbox.id };
   deps.journal.append(actionEntry(context, "exec.started", { ...ids, ...right, confinement }));
@@ -89,6 +92,7 @@ async function* execute(
       command: command.command,
       cwd: command.cwd,
       stdin: command.stdin !== undefined,
+      confinement: held.confinement,
     })
     .catch((error: unknown) => {
       deps.journal.append(failedEntry(context, exec, error));
@@ -106,7 +110,7 @@ async function* execute(
   });
   try {
     yield { type: "started", exec, confinement, at: startedAt };
-    yield* execution.events();
+    yield* withConfinedNote(execution.events(), held);
   } finally {
     // Also when the reader leaves in the middle: what it started is gone, and on record, before this returns.
     await execution.stop();

@@ -65,10 +65,13 @@ export type RunEvent =
       readonly timeoutMs: number;
     }
   | { readonly type: "approved"; readonly approval: string; readonly authority: AuthorityInfo }
-  /** Something to know that stops nothing: paths in scope that are not in the sandbox. */
+  /**
+   * Something to know that stops nothing: paths in scope that are not in the sandbox; or, before the exit, that the
+   * command failed where the kernel held it to its verdict, and what to ask for.
+   */
   | {
       readonly type: "note";
-      readonly code: "not_mounted";
+      readonly code: "not_mounted" | "confined";
       readonly paths: readonly string[];
       readonly reason: string;
     }
