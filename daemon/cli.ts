@@ -35,7 +35,8 @@ async function program(words: readonly string[]): Promise<Command> {
   const own = words.slice(0, words.indexOf("--") >>> 0);
   // A word may also be the value of an option: then one group too many is loaded.
   const named = own.filter((word) => Object.hasOwn(COMMANDS, word));
-  const wanted = own[0] === "help" || named.length === 0 ? Object.keys(COMMANDS) : named;
+  const all = named.length === 0 && !own.some((word) => word === "-V" || word === "--version");
+  const wanted = all || own[0] === "help" ? Object.keys(COMMANDS) : named;
   for (const command of await Promise.all(wanted.map((name) => COMMANDS[name]?.()))) {
     if (command !== undefined) root.addCommand(command);
   }

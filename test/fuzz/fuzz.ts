@@ -1,6 +1,7 @@
 /** Entry of the long fuzzers: `npm run fuzz -- [NAME] [--count N] [--seed S]`; the seed that finds something is printed. */
 
 import { parseArgs } from "node:util";
+import { fuzzHttp } from "./http.ts";
 import { fuzzShell } from "./shell.ts";
 
 interface Options {
@@ -10,6 +11,7 @@ interface Options {
 
 /** Each returns the number of failures it printed. */
 const FUZZERS: Readonly<Record<string, (options: Options) => number | Promise<number>>> = {
+  http: fuzzHttp,
   shell: fuzzShell,
 };
 

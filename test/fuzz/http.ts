@@ -1,5 +1,5 @@
 /** Random bytes and broken requests against a socket of the daemon: it must stay up and its memory flat. */
-import { sendRaw } from "../api/running-api.ts";
+import { sendRaw, startApi } from "../api/running-api.ts";
 
 /** A small generator with a seed, so that a failure can be had again. */
 export function randomBytes(seed: number): () => number {
@@ -79,4 +79,34 @@ export async function fuzzSocket(
   }
   await Promise.all(Array.from({ length: options.atOnce }, worker));
   return { sent: options.count, statuses };
+}
+
+const LONG_COUNT = 500_000;
+const RSS_GROWTH_MAX = 96 * 1024 * 1024;
+
+/** The long form: both sockets of the API, until `count` requests were sent to each. Prints and counts what is wrong. */
+export async function fuzzHttp({
+  count = LONG_COUNT,
+  seed,
+}: {
+  readonly count: number | undefined;
+  readonly seed: number;
+}): Promise<number> {
+  const api = await startApi();
+  let failures = 0;
+  for (const socket of [api.agentSocket("alpha"), api.adminSocket]) {
+    await fuzzSocket(socket, { count: Math.min(count, 5_000), seed, atOnce: 64 });
+    const before = process.memoryUsage().rss;
+    const { statuses } = await fuzzSocket(socket, { count, seed: seed + 1, atOnce: 64 });
+    const growth = process.memoryUsage().rss - before;
+    const wrong = [
+      ...(statuses["500"] === undefined ? [] : [`${statuses["500"]} answers were 500`]),
+      ...(growth < RSS_GROWTH_MAX ? [] : [`memory grew by ${growth} bytes`]),
+    ];
+    console.log(`http: ${socket} ${JSON.stringify(statuses)}, memory ${growth} bytes`);
+    for (const fault of wrong) console.error(`http: ${socket}: ${fault} (seed ${seed})`);
+    failures += wrong.length;
+  }
+  await api.stop();
+  return failures;
 }
