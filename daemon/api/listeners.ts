@@ -8,6 +8,7 @@ import { ROUTES } from "./routes/table.ts";
 import { type ApiServer, createApiServer } from "./server.ts";
 import {
   adminSocketPath,
+  agentFolders,
   agentSocketPath,
   listen,
   prepareAgentFolder,
@@ -44,8 +45,8 @@ export async function openListeners(parts: ListenersParts): Promise<Listeners> {
   const admin = createApiServer({ ...common, socket: { kind: "admin" } });
   await listen(admin.http, adminSocketPath(runDir), { gid: parts.adminGid });
 
-  async function open(project: Project): Promise<void> {
-    const access = { gid: parts.agentGid(project) };
+  async function open(project: Project, gid: number | null): Promise<void> {
+    const access = { gid };
     const server = createApiServer({ ...common, socket: { kind: "agent", project: project.id } });
     prepareAgentFolder(runDir, project.id, access);
     await listen(server.http, agentSocketPath(runDir, project.id), access);
@@ -66,17 +67,23 @@ export async function openListeners(parts: ListenersParts): Promise<Listeners> {
     log.info({ project: id }, "agent socket closed");
   }
 
+  /** A project whose group cannot be told (its root is gone, say) keeps what it has; the others are served all the same. */
   async function follow(projects: readonly Project[]): Promise<void> {
-    const wanted = new Map(projects.map((project) => [project.id, project]));
-    for (const [id, { gid }] of [...agents]) {
-      const project = wanted.get(id);
-      if (project === undefined || parts.agentGid(project) !== gid) await shut(id, 0);
-    }
+    const ids = new Set(projects.map(({ id }) => id));
+    // What stands there, not what is open: a daemon that was killed may have left more.
+    for (const id of agentFolders(runDir)) if (!ids.has(id)) await shut(id, 0);
     for (const project of projects) {
-      if (agents.has(project.id)) continue;
-      await open(project).catch((err) =>
-        log.error({ err, project: project.id }, "cannot open the agent socket"),
-      );
+      try {
+        const gid = parts.agentGid(project);
+        const before = agents.get(project.id);
+        if (before?.gid === gid) continue;
+        // Its folder stays what it is: it may be mounted somewhere.
+        await before?.server.close(0);
+        agents.delete(project.id);
+        await open(project, gid);
+      } catch (err) {
+        log.error({ err, project: project.id }, "cannot open the agent socket");
+      }
     }
   }
 

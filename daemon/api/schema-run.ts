@@ -84,7 +84,7 @@ const ApprovedEvent = z.strictObject({
 });
 const NoteEvent = z.strictObject({
   type: z.literal("note"),
-  code: z.enum(["not_mounted"]),
+  code: z.enum(["not_mounted", "confined"]),
   paths: z.array(z.string()),
   reason: z.string(),
 });

@@ -36,6 +36,11 @@ export function prepareAgentFolder(runDir: string, project: string, access: Sock
   prepareFolder(join(runDir, "projects", project), access.gid === null ? 0o700 : 0o750, access.gid);
 }
 
+/** Projects that have a folder for their socket now. */
+export function agentFolders(runDir: string): readonly string[] {
+  return readdirSync(join(runDir, "projects"));
+}
+
 /** Takes the folder away with what a killed daemon may have left in it. */
 export function removeAgentFolder(runDir: string, project: string): void {
   rmSync(join(runDir, "projects", project), { recursive: true, force: true });

@@ -1,4 +1,5 @@
 /** `recinto agent`: starts an agent under its own user, so that it cannot approve what it asks for. */
+import { existsSync, readFileSync } from "node:fs";
 import { Command } from "commander";
 import { RecintoError } from "../errors.ts";
 import { absoluteWorktree, targetOf, targetOptions } from "./agent-target.ts";
@@ -30,6 +31,7 @@ The program sees RECINTO_SOCKET, RECINTO_PROJECT and RECINTO_WORKTREE, which rec
         uid === undefined
           ? asUser.ownerOf(worktree)
           : asUser.accountOf(wholeNumberOf("--uid", uid, 1));
+      warnOfSharedTerminal();
       asUser.become(account);
       process.chdir(worktree);
       process.exitCode = await start(words, {
@@ -41,6 +43,16 @@ The program sees RECINTO_SOCKET, RECINTO_PROJECT and RECINTO_WORKTREE, which rec
         RECINTO_WORKTREE: worktree,
       });
     });
+}
+
+/** Where the kernel still lets a program type into its terminal (TIOCSTI), it could type into the admin's. */
+function warnOfSharedTerminal(): void {
+  const setting = "/proc/sys/dev/tty/legacy_tiocsti";
+  if (!process.stdin.isTTY) return;
+  if (existsSync(setting) && readFileSync(setting, "utf8").trim() === "0") return;
+  process.stderr.write(
+    "recinto: this kernel lets the agent type into this terminal: give it one of its own, or set dev.tty.legacy_tiocsti=0\n",
+  );
 }
 
 /** Resolves with its exit code. Signals of the terminal reach it by themselves; the others are passed on. */

@@ -1,7 +1,15 @@
 /** Sockets: who may open them, what happens to stale ones, and that the kernel says who calls (D5, design §8). */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -182,6 +190,15 @@ test("a project that is added has its socket when the answer comes; one that is 
   expect((await send(api.agentSocket("gamma"), "GET", "/v1/version")).status).toBe(200);
   expect((await send(api.adminSocket, "DELETE", "/v1/projects/gamma")).status).toBe(204);
   expect(existsSync(join(api.runDir, "projects/gamma"))).toBe(false);
+});
+
+test("folders of projects that are gone are cleared at the start, the others stay as they are", async () => {
+  const runDir = emptyRunDir();
+  for (const id of ["alpha", "gone"]) mkdirSync(join(runDir, "projects", id));
+  const { ino } = statSync(join(runDir, "projects/alpha"));
+  api = await startApi({ runDir });
+  expect(readdirSync(join(runDir, "projects"))).toEqual(["alpha", "beta"]);
+  expect(statSync(join(runDir, "projects/alpha")).ino).toBe(ino);
 });
 
 test("closing removes every socket", async () => {

@@ -40,20 +40,55 @@ const PIECES = [
   "%00%ff%2e%2e",
 ];
 
-/** Mostly pieces of requests in an order nobody would send them, partly bytes of no kind at all. */
+/** A request that is right, for the generator to spoil. */
+const RIGHT = [
+  request("POST", "/v1/sessions", '{"worktree":"/tmp"}'),
+  request("POST", "/v1/sessions/s1/exec", '{"command":"ls -la","env":{"A":"b"},"timeoutMs":5}'),
+  request("POST", "/v1/sessions/s1/check", '{"command":"echo $(id)","cwd":"src"}'),
+  request("POST", "/v1/approvals/q-1/answer", '{"answer":"approve","mode":"once"}'),
+  request("GET", "/v1/events?after=1&limit=5", ""),
+  request("DELETE", "/v1/sessions/s1", ""),
+];
+
+function request(method: string, path: string, body: string): string {
+  const length = body === "" ? "" : `content-length: ${body.length}\r\n`;
+  const head = `${method} ${path} HTTP/1.1\r\nhost: recinto\r\ncontent-type: application/json\r\n`;
+  return `${head}${length}connection: close\r\n\r\n${body}`;
+}
+
+/** Requests that are almost right, pieces in an order nobody would send them, and bytes of no kind at all. */
 export function randomRequest(random: () => number): Buffer {
+  return random() < 0.5 ? spoiled(random) : jumbled(random);
+}
+
+function spoiled(random: () => number): Buffer {
+  let bytes = Buffer.from(pick(RIGHT, random), "latin1");
+  for (let changes = Math.floor(random() * 4); changes > 0; changes--) {
+    const at = Math.floor(random() * bytes.length);
+    const rest = bytes.subarray(at + Math.floor(random() * 3));
+    const between =
+      random() < 0.5 ? Buffer.from([random() * 256]) : Buffer.from(pick(PIECES, random), "latin1");
+    bytes = Buffer.concat([bytes.subarray(0, at), between, rest]);
+  }
+  return bytes;
+}
+
+function jumbled(random: () => number): Buffer {
   const parts: Buffer[] = [];
   const count = 1 + Math.floor(random() * 12);
   for (let i = 0; i < count; i++) {
-    if (random() < 0.7) {
-      parts.push(Buffer.from(PIECES[Math.floor(random() * PIECES.length)] ?? "", "latin1"));
-    } else {
+    if (random() < 0.7) parts.push(Buffer.from(pick(PIECES, random), "latin1"));
+    else {
       const bytes = Buffer.alloc(Math.floor(random() ** 3 * 4_096));
-      for (let at = 0; at < bytes.length; at++) bytes[at] = Math.floor(random() * 256);
+      for (let at = 0; at < bytes.length; at++) bytes[at] = random() * 256;
       parts.push(bytes);
     }
   }
   return Buffer.concat(parts);
+}
+
+function pick(from: readonly string[], random: () => number): string {
+  return from[Math.floor(random() * from.length)] ?? "";
 }
 
 export interface HttpFuzzResult {
