@@ -63,8 +63,13 @@ export function createEntryInspector(options: {
 
   const below = (path: BytePath) => path.slice(worktree.length + 1) as BytePath;
 
+  /** The folder of a link that was just seen is a real one, so only what the link says needs to be followed. */
   function judgeLink(path: BytePath, target: BytePath, look: Look): Finding | null {
-    const finding = linkFinding(target, resolvePath(path, roots, look), roots);
+    const start = target.startsWith("/")
+      ? target
+      : `${path.slice(0, path.lastIndexOf("/"))}/${target}`;
+    const resolution = resolvePath(start, roots, look);
+    const finding = linkFinding(target, { ...resolution, links: resolution.links + 1 }, roots);
     return finding === null ? null : spelledOut(finding);
   }
 
