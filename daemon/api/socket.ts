@@ -4,6 +4,7 @@ import {
   chownSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
   rmSync,
   type Stats,
   unlinkSync,
