@@ -209,9 +209,11 @@ function permits(
   winner: Parameters<typeof rulePermits>[0],
   judged: readonly JudgedUse[],
 ): boolean {
-  const uses = judged.map(({ effect, located, objections }) => ({
+  const uses = judged.map(({ effect, located, missing, objections }, index) => ({
     effect,
     touched: located.touched,
+    standing: missing.length === 0,
+    beside: /^(?:redirect|-)/.test(view.description.uses[index]?.via ?? ""),
     inScope: objections.length === 0,
     onlyOutside: objections.every(({ rule }) => rule.startsWith("scope/outside-")),
   }));
@@ -239,9 +241,10 @@ function permission(
   };
   const grants = new Set<string>();
   const named = authority.grants.find((grant) => namesCommand(grant, view));
-  const lifts = settings.unknown === "confine" ? liftsBeyondVerb(description) : description.lifts;
-  for (const lift of named === undefined ? lifts : []) {
-    asks(description.known ? "catalogue/lift" : "catalogue/unknown", lift);
+  const beyond = liftsBeyondVerb(description);
+  for (const lift of named === undefined ? description.lifts : []) {
+    if (beyond.includes(lift)) asks("catalogue/lift", lift);
+    else if (settings.unknown === "ask") asks("catalogue/unknown", lift);
   }
   for (const { missing, objections, grant } of judged) {
     if (grant !== null) {

@@ -151,6 +151,10 @@ function mayExpandTo(
 export interface UseToPermit {
   readonly effect: string;
   readonly touched: readonly TouchedPath[];
+  /** The profile allows it by itself. */
+  readonly standing: boolean;
+  /** Comes from a redirect or an option, so that the verb that a rule names does not say it. */
+  readonly beside: boolean;
   /** Everything that stands against it is that its paths lie outside the scope roots. */
   readonly onlyOutside: boolean;
   readonly inScope: boolean;
@@ -172,6 +176,9 @@ export function rulePermits(
   if (rule.tool !== "exec" && !view.description.known) return false;
   const prefixes = rule.paths?.length ? rule.paths : absolutePrefixes(rule);
   return uses.every((use) => {
+    // What a rule's words do not show, it does not allow: `git log *` is no leave to write by `--output`.
+    const shown = spelled || rule.effects !== undefined || rule.tool !== "exec" || !use.beside;
+    if (use.effect === "write" && !shown && !use.standing) return false;
     if (rule.effects !== undefined && !rule.effects.some((effect) => effect === use.effect)) {
       return false;
     }

@@ -9,8 +9,13 @@ function writesTo(where: RegExp): SafetyPattern["test"] {
 function namesOrReaches(where: RegExp): SafetyPattern["test"] {
   return (argv, view) =>
     view.places.some(({ path }) => where.test(path)) ||
-    (!view.description.known && argv.some((word) => word !== null && where.test(word)));
+    ((!view.description.known || CLIENTS.test(view.verb)) &&
+      argv.some((word) => word !== null && where.test(word)));
 }
+
+/** Programs that take paths in ways that no use says, such as `--unix-socket`. */
+const CLIENTS =
+  /^(?:curl|wget|nc|ncat|netcat|socat|ssh|scp|sftp|rsync|docker|podman|nerdctl|crictl|ctr)$/;
 
 export const PLACE_PATTERNS: readonly SafetyPattern[] = [
   {

@@ -93,8 +93,9 @@ type Region = "read" | "write" | "code";
 
 function regionOf(use: Use, form: string): Region {
   if (use.class === "build" || use.class === "run" || use.class === "git-write") return "code";
-  if (use.cwd === true && (form === "git" || form.startsWith("git "))) return "code";
-  if (use.code === true) return "code";
+  // Whatever git reads, it reads through a repository whose own settings may run programs.
+  if (use.effect === "read" && (form === "git" || form.startsWith("git "))) return "code";
+  if (use.code === true || use.class === "unknown") return "code";
   return use.effect === "write" || use.class === "write" || use.class === "scratch"
     ? "write"
     : "read";
@@ -138,7 +139,7 @@ function placesOfWord(word: Word, segment: Segment, use: Use, scope: Scope): Pla
       under("0");
       break;
     case "glob":
-      placesOfGlob(value.base, value.pattern, under, objections);
+      placesOfGlob(value.base, value.pattern, under);
       objections.push(...linksInGlob(value, word, segment, scope));
       break;
     case "listed": {
@@ -166,27 +167,13 @@ function placesOfWord(word: Word, segment: Segment, use: Use, scope: Scope): Pla
   return { places: found, objections };
 }
 
-/** A glob stays below its base, unless `..` stands in it or a part such as `.*` may expand to `..`. */
-function placesOfGlob(
-  base: string,
-  pattern: string,
-  under: (path: string) => void,
-  objections: Objection[],
-): void {
+/** A glob stays below its base, unless a part such as `.*` may expand to `..`. */
+function placesOfGlob(base: string, pattern: string, under: (path: string) => void): void {
   under(base);
-  const parts = restOf(base, pattern);
-  if (parts.includes("..")) {
-    objections.push({
-      rule: "scope/climbing-glob",
-      reason: `the pattern ${pattern} climbs with .. after a wildcard`,
-    });
-  }
-  const climbs = parts.filter((part) => part !== ".." && /^[.[?*]/.test(part) && mayClimb(part));
+  const climbs = restOf(base, pattern).filter(
+    (part) => part.startsWith(".") && matches(part, ".."),
+  );
   if (climbs.length > 0) under(`${base === "" ? "." : base}${"/..".repeat(climbs.length)}`);
-}
-
-function mayClimb(part: string): boolean {
-  return part.startsWith(".") && matches(part, "..");
 }
 
 /** The parts of a pattern that come after its base. */
