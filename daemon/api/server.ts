@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Logger } from "pino";
-import { type ErrorCode, RecintoError } from "../errors.ts";
+import { RecintoError } from "../errors.ts";
 import {
   CONNECTIONS_CHECK_MS,
   CONNECTIONS_MAX,
@@ -187,13 +187,20 @@ async function bodyOf(
 async function* nothing(): AsyncGenerator<never, void> {}
 
 function protocolError(error: NodeJS.ErrnoException): RecintoError {
-  const code: ErrorCode =
-    error.code === "HPE_HEADER_OVERFLOW"
-      ? "head-too-large"
-      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
-        ? "request-timeout"
-        : "bad-http";
-  return new RecintoError(code, `the request is not HTTP/1.1: ${error.code ?? error.message}`);
+  switch (error.code) {
+    case "HPE_HEADER_OVERFLOW":
+      return new RecintoError(
+        "head-too-large",
+        `the request head is over the limit of ${REQUEST_HEAD_BYTES_MAX} bytes`,
+      );
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return new RecintoError(
+        "request-timeout",
+        `the request head was not there after ${REQUEST_TIMEOUT_MS} ms`,
+      );
+    default:
+      return new RecintoError("bad-http", `the request is not HTTP/1.1 (${error.code ?? "?"})`);
+  }
 }
 
 /** What a client is told: our own errors as they are; anything else is a bug, and its details stay in the log. */
