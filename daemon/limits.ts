@@ -108,6 +108,14 @@ export const RUNNER_HELLO_TIMEOUT_MS = 5_000;
 export const RUNNER_UNKNOWN_CONNECTIONS_MAX = 64;
 /** How long a command waits for a minder: forking one takes a millisecond, a full process table takes longer. */
 export const RUNNER_WAIT_MS = 10_000;
+/** Minders that wait for commands in one sandbox: as many as an agent starts at once; each is a process of some 100 kB. */
+export const RUNNER_SPARE_MINDERS = 4;
+/** Last words of a runner that ended, UTF-16 units: one error message of it. */
+export const RUNNER_STDERR_CHARS_MAX = 1_000;
+/** End of a failed command's error output in which words of refusal are looked for, characters. */
+export const CONFINED_STDERR_CHARS = 4_096;
+/** While a sandbox's runner answers, image, repository and folders are looked at again after this. */
+export const SANDBOX_FRESH_MS = 10_000;
 
 /** Live sessions in all: each holds counters, a sandbox and maybe running commands. */
 export const SESSIONS_MAX = 1_024;
@@ -172,3 +180,16 @@ export const HAZARD_FLUSH_MAX = 200;
 export const RUNS_PER_SESSION_MAX = 64;
 /** Files whose content one approval is bound to: each is read twice. */
 export const BOUND_FILES_MAX = 64;
+
+/** Rules in one rule file: each is held against every segment, and a person should still be able to read them. */
+export const RULE_FILE_RULES_MAX = 1_000;
+/** Policy file of a worktree that is read at all: anyone who can write there can make it as large as the disk. */
+export const WORKTREE_POLICY_BYTES_MAX = 256 * 1024;
+/** Past commands that a rule is tried on before it is stored: some tens of milliseconds of judging. */
+export const RULE_PREVIEW_ACTIONS_MAX = 500;
+/** Of those it would have allowed, the ones that are shown. */
+export const RULE_PREVIEW_EXAMPLES_MAX = 5;
+/** Entries of the journal read at a time when the past is judged again or counted, between which other work goes on. */
+export const HISTORY_PAGE = 500;
+/** Escaping links recorded with an action, so that it can be judged again: any one of them is enough to ask. */
+export const RECORDED_LINKS_MAX = 64;

@@ -11,6 +11,7 @@ import { openJournal } from "./journal/sqlite-journal.ts";
 import { evaluate } from "./policy/evaluate.ts";
 import { machineClock } from "./sandbox/clock.ts";
 import { DockerEngine } from "./sandbox/docker/docker-engine.ts";
+import { installRunner } from "./sandbox/runner/program.ts";
 import { Sandboxes } from "./sandbox/sandboxes.ts";
 import { createRegistry, type Registry } from "./settings/registry.ts";
 import type { DaemonConfig } from "./settings/types.ts";
@@ -50,6 +51,8 @@ export async function startDaemon(
     onListenerError: (err) => log.error({ err }, "a reader of the journal failed"),
   });
   const engine = new DockerEngine(config.engineSocket);
+  const program = await installRunner(config.stateDir);
+  if (program.folder === null) log.warn({ reason: program.missing }, "commands go by docker exec");
   let registry: Registry | undefined;
   const supervisor = await createSupervisor({
     config,
@@ -67,6 +70,7 @@ export async function startDaemon(
         owner: ownerName(config.stateDir),
         imagesDir: IMAGES_DIR,
         clock: machineClock,
+        runner: { program, socketsDir: join(config.runDir, "runners") },
         ...hooks,
       }),
     engineInfo: () => engine.info(),

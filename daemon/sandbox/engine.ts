@@ -1,5 +1,6 @@
 /** What Recinto needs of a container engine, in words that no engine owns: Docker today, others behind the same calls. */
 import type { Readable, Writable } from "node:stream";
+import type { Confinement, RunnerSignal } from "./runner/frames.ts";
 
 export interface EngineInfo {
   readonly name: string;
@@ -52,6 +53,11 @@ export interface SandboxSpec {
     readonly fileBytes: number | null;
   };
   readonly runtime: string;
+  /**
+   * The sandbox holds Recinto's own runner: its root keeps SETUID, SETGID and KILL, which no command gets. Without it
+   * nobody in there has any right.
+   */
+  readonly runner: boolean;
 }
 
 export type SandboxState = "created" | "running" | "paused" | "stopped";
@@ -73,11 +79,16 @@ export interface ExecSpec {
   readonly user: { readonly uid: number; readonly gid: number };
   /** False: the command reads end of file at once. */
   readonly stdin: boolean;
+  /** What the kernel holds it to, where the executor can; see confinement.ts. null: the sandbox alone. */
+  readonly confinement?: Confinement | null;
+  readonly tty?: { readonly rows: number; readonly columns: number } | null;
 }
 
 export interface ExecExit {
   readonly exitCode: number | null;
   readonly oomKilled: boolean;
+  /** Processes that were there when it ended; known only under the runner. Killed by then unless they are kept. */
+  readonly left?: number;
 }
 
 /** A running command. Streams carry raw bytes and end when the command's do. */
@@ -89,6 +100,23 @@ export interface ExecProcess {
   readonly exited: Promise<ExecExit>;
   /** Sends the signal to everything this command started that is still there. */
   kill(signal: "TERM" | "KILL" | "INT"): Promise<void>;
+  /** What only the runner can do; null elsewhere. */
+  readonly control?: ExecControl | null;
+}
+
+export interface ExecControl {
+  /** Id of its first process as the sandbox numbers it. */
+  readonly pid: number;
+  /** To the command's process group, or to everything it started. */
+  signal(signal: RunnerSignal, everything: boolean): void;
+  resize(rows: number, columns: number): void;
+  /**
+   * Call before it ends: what it leaves running stays, and its output goes here. It ends with `signal("KILL", true)`,
+   * with the sandbox, or by itself.
+   */
+  keep(onOutput: (stream: "stdout" | "stderr", chunk: Buffer) => void): void;
+  /** Resolves when nothing that it started is left. */
+  readonly gone: Promise<void>;
 }
 
 /** What differs between engines. All calls throw RecintoError (`engine-unreachable`, `engine-failed`, `image-missing`). */

@@ -14,7 +14,18 @@ export interface MountSource {
 }
 
 /** The image's own folders and the kernel's: nothing is mounted on, above or inside these. */
-const SYSTEM = ["/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/sbin", "/sys"];
+const SYSTEM = [
+  "/bin",
+  "/boot",
+  "/dev",
+  "/etc",
+  "/lib",
+  "/lib64",
+  "/proc",
+  "/run/recinto",
+  "/sbin",
+  "/sys",
+];
 /** Nothing is mounted on or above these; inside is fine. */
 const COVERED = [
   "/home/agent",

@@ -2,14 +2,19 @@
 import { relative } from "node:path";
 import picomatch from "picomatch";
 import { RecintoError } from "../errors.ts";
-import { SANDBOX_STOP_GRACE_MS } from "../limits.ts";
+import { SANDBOX_FRESH_MS, SANDBOX_STOP_GRACE_MS } from "../limits.ts";
+import { SANDBOX_SCRATCH } from "../settings/sandbox-home.ts";
 import type { Profile, Project } from "../settings/types.ts";
 import type { Clock } from "./clock.ts";
 import { commandArgv, commandEnv } from "./command.ts";
-import type { Engine, ExecProcess, SandboxSpec, SandboxStatus } from "./engine.ts";
+import { type ConfinementInput, type Held, hold } from "./confinement.ts";
+import type { Engine, ExecProcess, ExecSpec, SandboxSpec, SandboxStatus } from "./engine.ts";
+import type { Executor, ExecutorChoice } from "./executor.ts";
+import { Executors, type RunnerSetup } from "./executors.ts";
 import { type GitRepository, gitRepository } from "./git-dir.ts";
 import { resolveImage } from "./image-ref.ts";
 import { checkMountSource, type MountSource } from "./mount-source.ts";
+import type { Confinement } from "./runner/frames.ts";
 import { LABELS, sandboxSpec } from "./spec.ts";
 
 export type SandboxEvent = "created" | "started" | "stopped" | "removed";
@@ -21,6 +26,8 @@ export interface SandboxesOptions {
   /** Folder of the image recipes. */
   readonly imagesDir: string;
   readonly clock: Clock;
+  /** The program that runs commands, and a folder of the daemon's for its sockets. Absent: plain docker exec. */
+  readonly runner?: RunnerSetup;
   readonly onEvent?: (event: SandboxEvent, sandbox: SandboxStatus & SandboxKey) => void;
   /** What fails with nobody waiting for it: stopping an idle sandbox. */
   readonly onError?: (error: unknown) => void;
@@ -39,21 +46,33 @@ export interface SandboxCommand {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin: boolean;
+  /** What the kernel is to hold it to, where the executor can; absent: the sandbox alone. */
+  readonly confinement?: Confinement;
+  readonly tty?: ExecSpec["tty"];
 }
 
 export interface SandboxHandle extends SandboxKey {
   readonly id: string;
   readonly spec: SandboxSpec;
   readonly git: GitRepository;
-  /** What holds a command back besides the policy: the sandbox's mounts alone. */
-  readonly confinement: "mounts-only";
-  /** Errors: bad-request (name or value of a variable, NUL, length), engine-unreachable, engine-failed. */
+  /** How its commands run, and why so. */
+  readonly executor: ExecutorChoice;
+  /** How a command that was decided about is held; goes into its `confinement`. */
+  confine(decided: Pick<ConfinementInput, "segments" | "approved" | "grants">): Held;
+  /**
+   * Errors: bad-request (name or value of a variable, NUL, length), exec-failed (no such program or folder),
+   * engine-unreachable, engine-failed.
+   */
   exec(command: SandboxCommand): Promise<ExecProcess>;
 }
 
 /** What this process knows about a sandbox. The engine's labels are the truth; this is only who uses it right now. */
 interface Entry {
   id: string | null;
+  /** null: not started by this process yet, or stopped. */
+  executor: Executor | null;
+  /** What `ensure` gave last, while it need not look again. */
+  fresh: { readonly profile: Profile; readonly handle: SandboxHandle } | null;
   uses: number;
   cancelIdle: () => void;
   /** The last thing that was begun with it; the next waits for it. */
@@ -62,10 +81,12 @@ interface Entry {
 
 export class Sandboxes {
   readonly #options: SandboxesOptions;
+  readonly #executors: Executors;
   readonly #entries = new Map<string, Entry>();
 
   constructor(options: SandboxesOptions) {
     this.#options = options;
+    this.#executors = new Executors(options.engine, options.owner, options.runner);
   }
 
   /**
@@ -78,6 +99,10 @@ export class Sandboxes {
     worktree: string,
   ): Promise<SandboxHandle> {
     const key = { project: project.id, worktree };
+    const { fresh, executor } = this.#entry(key);
+    if (fresh?.profile === profile && executor?.kind === "runner" && executor.alive) {
+      return Promise.resolve(fresh.handle);
+    }
     return this.#locked(key, async (entry) => {
       const source = await checkMountSource(worktree);
       const git = await repositoryFor(project, profile, worktree);
@@ -89,6 +114,7 @@ export class Sandboxes {
         profile.image,
         this.#options.imagesDir,
       );
+      const folders = await this.#executors.folders(key, profile);
       const spec = sandboxSpec({
         owner: this.#options.owner,
         profile,
@@ -97,11 +123,25 @@ export class Sandboxes {
         user: { uid: source.uid, gid: source.gid },
         imageId: image.id,
         gitCommonDir: git.commonDir,
+        runner: folders,
       });
       const id = await this.#running(entry, key, spec, sources);
+      entry.executor ??= await this.#executors.choose(id, folders, profile);
       this.#idleAfter(entry, key, profile.limits.idleStopMs);
-      return this.#handle(entry, key, id, spec, git, profile.limits.idleStopMs);
+      const handle = this.#handle(entry, key, id, spec, git, profile.limits.idleStopMs);
+      this.#keepFresh(entry, profile, handle);
+      return handle;
     });
+  }
+
+  /**
+   * How commands of this sandbox run, or would by what is known before its first start. `landlock` 0: the kernel
+   * enforces no verdict there.
+   */
+  executor(key: SandboxKey, profile: Pick<Profile, "executor" | "runtime">): ExecutorChoice {
+    const known = this.#entries.get(nameOf(key))?.executor;
+    if (known !== undefined && known !== null) return known;
+    return this.#executors.expected(profile);
   }
 
   /**
@@ -144,6 +184,16 @@ export class Sandboxes {
     await Promise.all(running.map((key) => this.stop(key)));
   }
 
+  /** Whether the sandbox is there its runner tells; the rest (image, repository, folders) is looked at now and then. */
+  #keepFresh(entry: Entry, profile: Profile, handle: SandboxHandle): void {
+    if (entry.executor?.kind !== "runner") return;
+    const fresh = { profile, handle };
+    entry.fresh = fresh;
+    this.#options.clock.after(SANDBOX_FRESH_MS, () => {
+      if (entry.fresh === fresh) entry.fresh = null;
+    });
+  }
+
   async #running(
     entry: Entry,
     key: SandboxKey,
@@ -176,6 +226,8 @@ export class Sandboxes {
     if (current.state === "running" && known) return current.id;
     // Running though this process never started it: whatever runs in it belongs to nobody.
     if (current.state === "running" || current.state === "paused") await this.#stop(entry, current);
+    // A runner of a former life of this sandbox ended with it.
+    await this.#letGo(entry);
     try {
       await engine.start(current.id);
       await this.#checkMounts(current.id, sources);
@@ -207,6 +259,8 @@ export class Sandboxes {
     idleStopMs: number,
   ): SandboxHandle {
     const exec = async (command: SandboxCommand): Promise<ExecProcess> => {
+      const { executor } = entry;
+      if (executor === null) throw new RecintoError("engine-failed", "the sandbox was stopped");
       const argv = commandArgv(command.command);
       const env = commandEnv(spec.env, command.env ?? {});
       entry.uses += 1;
@@ -216,22 +270,22 @@ export class Sandboxes {
         this.#idleAfter(entry, key, idleStopMs);
       };
       try {
-        const { cwd, stdin } = command;
-        const process = await this.#options.engine.exec(id, {
-          argv,
-          cwd,
-          env,
-          user: spec.user,
-          stdin,
-        });
-        process.exited.then(release, release);
+        const { cwd, stdin, confinement = null, tty = null } = command;
+        const { user } = spec;
+        const process = await executor.exec({ argv, cwd, env, user, stdin, confinement, tty });
+        // What is kept running after the command uses the sandbox too.
+        (process.control?.gone ?? process.exited).then(release, release);
         return process;
       } catch (error) {
         release();
         throw error;
       }
     };
-    return { ...key, id, spec, git, confinement: "mounts-only", exec };
+    const executor = entry.executor as Executor;
+    const place = { worktree: key.worktree, scratch: SANDBOX_SCRATCH, privateGitDir: null };
+    const confine = (decided: Parameters<SandboxHandle["confine"]>[0]) =>
+      hold({ ...decided, ...place }, executor.landlock);
+    return { ...key, id, spec, git, executor, confine, exec };
   }
 
   #idleAfter(entry: Entry, key: SandboxKey, ms: number): void {
@@ -240,6 +294,7 @@ export class Sandboxes {
     entry.cancelIdle = this.#options.clock.after(ms, () => {
       this.#locked(key, async () => {
         if (entry.uses > 0) return;
+        entry.fresh = null;
         const current = await this.#find(entry, key);
         if (current?.state === "running") await this.#stop(entry, current);
       }).catch(this.#options.onError ?? (() => {}));
@@ -263,17 +318,25 @@ export class Sandboxes {
   }
 
   async #stop(entry: Entry, sandbox: SandboxStatus): Promise<void> {
-    entry.cancelIdle();
+    await this.#letGo(entry);
     if (sandbox.state === "stopped") return;
     await this.#options.engine.stop(sandbox.id, SANDBOX_STOP_GRACE_MS);
     this.#tell("stopped", { ...sandbox, state: "stopped" });
   }
 
   async #remove(entry: Entry, sandbox: SandboxStatus): Promise<void> {
-    entry.cancelIdle();
+    await this.#letGo(entry);
     entry.id = null;
     await this.#options.engine.remove(sandbox.id);
     this.#tell("removed", { ...sandbox, state: "stopped" });
+  }
+
+  async #letGo(entry: Entry): Promise<void> {
+    const { executor } = entry;
+    entry.cancelIdle();
+    entry.fresh = null;
+    entry.executor = null;
+    await executor?.close();
   }
 
   #tell(event: SandboxEvent, sandbox: SandboxStatus): void {
@@ -282,17 +345,32 @@ export class Sandboxes {
 
   /** One thing at a time for each sandbox, in the order of the calls. */
   #locked<T>(key: SandboxKey, run: (entry: Entry) => Promise<T>): Promise<T> {
-    const name = JSON.stringify([key.project, key.worktree]);
-    let entry = this.#entries.get(name);
-    if (entry === undefined) {
-      entry = { id: null, uses: 0, cancelIdle: () => {}, tail: Promise.resolve() };
-      this.#entries.set(name, entry);
-    }
-    const own = entry;
+    const own = this.#entry(key);
     const result = own.tail.then(() => run(own));
     own.tail = result.catch(() => {});
     return result;
   }
+
+  #entry(key: SandboxKey): Entry {
+    const name = nameOf(key);
+    let entry = this.#entries.get(name);
+    if (entry === undefined) {
+      entry = {
+        id: null,
+        executor: null,
+        fresh: null,
+        uses: 0,
+        cancelIdle: () => {},
+        tail: Promise.resolve(),
+      };
+      this.#entries.set(name, entry);
+    }
+    return entry;
+  }
+}
+
+function nameOf({ project, worktree }: SandboxKey): string {
+  return JSON.stringify([project, worktree]);
 }
 
 function withKey(sandbox: SandboxStatus): SandboxStatus & SandboxKey {

@@ -7,7 +7,7 @@ import { refusedEnvName } from "./command.ts";
 import type { SandboxMount, SandboxSpec, SandboxTmpfs } from "./engine.ts";
 
 /** Raised when the shape of sandboxes changes, so that older ones are made anew. */
-const SPEC_VERSION = "1";
+const SPEC_VERSION = "2";
 
 export const LABELS = {
   /** The installation that made it: two daemons on one engine leave each other's alone. */
@@ -33,11 +33,22 @@ export interface SpecInput {
   readonly imageId: string;
   /** The repository behind the worktree, mounted read-only; null: git is not offered. */
   readonly gitCommonDir: string | null;
+  /** Folders of the host with the runner's program and its socket; null: commands go by plain docker exec. */
+  readonly runner: RunnerFolders | null;
 }
+
+export interface RunnerFolders {
+  readonly program: string;
+  readonly socket: string;
+}
+
+/** Where a sandbox has them: the program for everyone, the socket's folder for its root alone. */
+export const RUNNER_PROGRAM_DIR = "/run/recinto/bin";
+export const RUNNER_SOCKET_DIR = "/run/recinto/runner";
 
 /** Throws `worktree-refused` for a root-owned worktree and `bad-profile` for a variable that is not to be set. */
 export function sandboxSpec(input: SpecInput): SandboxSpec {
-  const { profile, projectId, worktree, user, gitCommonDir } = input;
+  const { profile, projectId, worktree, user, gitCommonDir, runner } = input;
   if (user.uid === 0) {
     throw new RecintoError("worktree-refused", `${worktree} is owned by root`);
   }
@@ -53,12 +64,14 @@ export function sandboxSpec(input: SpecInput): SandboxSpec {
     },
     user,
     env: sandboxEnv(profile, worktree, gitCommonDir),
-    workdir: worktree,
+    // Its root could not even enter a folder that its owner keeps to himself.
+    workdir: runner === null ? worktree : "/",
     hostname: projectId,
-    mounts: mountsOf(profile, worktree, gitCommonDir),
+    mounts: [...mountsOf(profile, worktree, gitCommonDir), ...runnerMounts(runner)],
     tmpfs: tmpfsOf(profile, user),
     limits: { memoryBytes, cpus, pids, openFiles, shmBytes, fileBytes },
     runtime: profile.runtime,
+    runner: runner !== null,
   };
   return { ...spec, labels: { ...spec.labels, [LABELS.profileHash]: specHash(spec) } };
 }
@@ -69,9 +82,17 @@ export function specHash(spec: SandboxSpec): string {
   return sha256(JSON.stringify(sortKeys({ ...spec, labels })));
 }
 
-function sandboxName({ owner, projectId, worktree }: SpecInput): string {
-  const key = sha256(JSON.stringify([owner, projectId, worktree]));
-  return `recinto-${projectId}-${key.slice(0, 12)}`;
+function sandboxName(input: SpecInput): string {
+  return `recinto-${input.projectId}-${sandboxKey(input)}`;
+}
+
+/** Twelve characters that stand for one sandbox of this installation. */
+export function sandboxKey({
+  owner,
+  projectId,
+  worktree,
+}: Pick<SpecInput, "owner" | "projectId" | "worktree">): string {
+  return sha256(JSON.stringify([owner, projectId, worktree])).slice(0, 12);
 }
 
 /**
@@ -86,6 +107,15 @@ function mountsOf(profile: Profile, worktree: string, gitCommonDir: string | nul
   return [...sources]
     .map(([path, readOnly]) => ({ source: path, target: path, readOnly }))
     .sort((a, b) => (a.target < b.target ? -1 : 1));
+}
+
+/** The socket's folder, not the socket: a mounted socket is dead once the daemon made another. */
+function runnerMounts(runner: RunnerFolders | null): SandboxMount[] {
+  if (runner === null) return [];
+  return [
+    { source: runner.program, target: RUNNER_PROGRAM_DIR, readOnly: true },
+    { source: runner.socket, target: RUNNER_SOCKET_DIR, readOnly: true },
+  ];
 }
 
 function tmpfsOf(profile: Profile, user: { uid: number; gid: number }): SandboxTmpfs[] {

@@ -204,6 +204,12 @@ export const profileFile = z
       .enum(["runc", "runsc"])
       .optional()
       .describe("Container runtime of the engine; `runsc` is gVisor."),
+    executor: z
+      .enum(["auto", "runner", "once", "plain"])
+      .optional()
+      .describe(
+        "How commands run: by the runner in the sandbox, its program once a command, or plain docker exec. `auto` takes the first that works; another that cannot is an error.",
+      ),
     limits: limits.optional().describe("What one sandbox and one command may use."),
     readable: z
       .array(absolutePath)

@@ -38,6 +38,7 @@ const DEFAULTS = {
   image: "recinto/base",
   git: "read",
   runtime: "runc",
+  executor: "auto",
   limits: {
     memory: 2 * 2 ** 30,
     cpus: 2,
@@ -204,6 +205,7 @@ function profileOf(name: string, fields: typeof PROFILE_DEFAULTS, rules: Rule[])
     image: fields.image,
     git: fields.git,
     runtime: fields.runtime,
+    executor: fields.executor,
     limits: {
       memoryBytes: limits.memory,
       cpus: limits.cpus,

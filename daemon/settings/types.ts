@@ -9,6 +9,8 @@ export interface DaemonConfig {
   /** The admin's profiles; shipped ones are found besides. */
   readonly profilesDir: string;
   readonly projectsDir: string;
+  /** Rule files that are not of one project: `users/NAME.yaml`. */
+  readonly rulesDir: string;
   /** Group that owns admin.sock; null: root alone. */
   readonly adminGroup: string | null;
   /** Unix socket of the engine. */
@@ -29,6 +31,8 @@ export interface Profile {
   readonly image: string;
   readonly git: "none" | "read";
   readonly runtime: "runc" | "runsc";
+  /** How commands run; absent: auto. */
+  readonly executor?: "auto" | "runner" | "once" | "plain";
   readonly limits: {
     readonly memoryBytes: number;
     readonly cpus: number;
@@ -63,4 +67,6 @@ export interface Project {
   readonly worktrees: string;
   /** Group that owns the project's agent socket, by name or number; null: the worktree owner's group. */
   readonly agentGroup: string | number | null;
+  /** A rule file besides `<id>.rules.yaml` in the projects folder; absolute. */
+  readonly rules?: string;
 }

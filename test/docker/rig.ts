@@ -13,6 +13,7 @@ import { createJson } from "../../daemon/sandbox/docker/create-json.ts";
 import { DockerEngine } from "../../daemon/sandbox/docker/docker-engine.ts";
 import type { ExecExit, ExecProcess, SandboxSpec } from "../../daemon/sandbox/engine.ts";
 import { buildImage } from "../../daemon/sandbox/image-build.ts";
+import { installRunner } from "../../daemon/sandbox/runner/program.ts";
 import { Sandboxes } from "../../daemon/sandbox/sandboxes.ts";
 import { LABELS } from "../../daemon/sandbox/spec.ts";
 import { loadProfile, SHIPPED_PROFILES_DIR } from "../../daemon/settings/profiles.ts";
@@ -36,6 +37,12 @@ export async function whyNot(): Promise<string | null> {
   if (reason !== null) console.warn(`skipped: ${reason}`);
   return reason;
 }
+
+const state = mkdtempSync(join(tmpdir(), "recinto-bin-"));
+execFileSync("./scripts/build-runner", [join(state, "recinto-runner")]);
+/** The runner of this tree, built for this run. */
+export const PROGRAM = await installRunner(state, join(state, "recinto-runner"));
+process.on("exit", () => rmSync(state, { recursive: true, force: true }));
 
 type CreateJson = ReturnType<typeof createJson>;
 
@@ -83,7 +90,13 @@ export class Rig {
 
   /** What one process of the daemon has; another one starts without its memory. */
   daemon(engine: DockerEngine = this.engine): Sandboxes {
-    return new Sandboxes({ engine, owner: this.owner, imagesDir: IMAGES, clock: machineClock });
+    return new Sandboxes({
+      engine,
+      owner: this.owner,
+      imagesDir: IMAGES,
+      clock: machineClock,
+      runner: { program: PROGRAM, socketsDir: join(this.base, "runners") },
+    });
   }
 
   /** A plain folder of the agent's. */

@@ -24,6 +24,13 @@ function containerOf(name: string, yaml: string): string {
     user: { uid: 1001, gid: 1002 },
     imageId: `sha256:${"5".repeat(64)}`,
     gitCommonDir: parsed.fields.git === "none" ? null : "/srv/shop/.git",
+    runner:
+      parsed.fields.executor === "plain"
+        ? null
+        : {
+            program: "/var/lib/recinto/bin/0123456789abcdef",
+            socket: "/run/recinto/runners/0123456789ab",
+          },
   });
   return `${JSON.stringify({ name: spec.name, create: createJson(spec) }, null, 2)}\n`;
 }

@@ -29,6 +29,7 @@ describe.skipIf(process.getuid?.() !== 0)("the runner's protocol under attack", 
   /** Feeds bytes to one minder; a sanitizer's finding ends it with code 99 and a report. */
   function feed(
     bytes: Uint8Array,
+    until?: string,
   ): Promise<{ code: number | null; stderr: string; stdout: Buffer }> {
     return new Promise((resolve) => {
       const child = spawn(binary, ["--once"], {
@@ -36,13 +37,18 @@ describe.skipIf(process.getuid?.() !== 0)("the runner's protocol under attack", 
       });
       const out: Buffer[] = [];
       let stderr = "";
-      child.stdout.on("data", (chunk) => out.push(chunk));
+      child.stdout.on("data", (chunk) => {
+        out.push(chunk);
+        // An end of its input means that the daemon is gone, and ends the command.
+        if (until !== undefined && Buffer.concat(out).includes(until)) child.stdin.end();
+      });
       child.stderr.on("data", (chunk) => {
         stderr += chunk;
       });
       child.stdin.on("error", () => {});
       child.on("close", (code) => resolve({ code, stderr, stdout: Buffer.concat(out) }));
-      child.stdin.end(bytes);
+      child.stdin.write(bytes);
+      if (until === undefined) child.stdin.end();
     });
   }
 
@@ -62,6 +68,7 @@ describe.skipIf(process.getuid?.() !== 0)("the runner's protocol under attack", 
   it("serves one command on its own stdin and stdout", async () => {
     const { stdout, stderr } = await feed(
       Buffer.concat([command("echo out"), frame(TO_RUNNER.stdinEnd)]),
+      "out\n",
     );
     expect(stderr).toBe("");
     expect(stdout.includes("out\n")).toBe(true);

@@ -97,6 +97,7 @@ describe.skipIf(!isRoot)("the runner", () => {
       stderr: "",
       exitCode: 0,
       left: 0,
+      oomKilled: false,
     });
   });
 
@@ -106,6 +107,7 @@ describe.skipIf(!isRoot)("the runner", () => {
       stderr: "err\n",
       exitCode: 7,
       left: 0,
+      oomKilled: false,
     });
     expect((await bash("kill -SEGV $$")).exitCode).toBe(139);
   });
@@ -120,6 +122,7 @@ describe.skipIf(!isRoot)("the runner", () => {
     await expect(folderless.exited).rejects.toMatchObject({
       code: "exec-failed",
       details: { step: "cwd", errno: 2 },
+      message: "the command could not be started: cwd: ENOENT",
     });
   });
 
@@ -142,7 +145,7 @@ describe.skipIf(!isRoot)("the runner", () => {
     const chunks: Buffer[] = [];
     for await (const chunk of child.stdout) chunks.push(chunk);
     expect(Buffer.concat(chunks).equals(bytes)).toBe(true);
-    expect(await child.exited).toEqual({ exitCode: 0, left: 0 });
+    expect(await child.exited).toEqual({ exitCode: 0, left: 0, oomKilled: false });
   });
 
   it("does not hang on a command that never reads its input", async () => {
@@ -197,7 +200,7 @@ describe.skipIf(!isRoot)("the runner", () => {
     expect(
       await new Promise((resolve) => child.stdout.once("data", (data) => resolve(String(data)))),
     ).toBe("started\n");
-    expect(await child.exited).toEqual({ exitCode: 0, left: 1 });
+    expect(await child.exited).toEqual({ exitCode: 0, left: 1, oomKilled: false });
     child.signal("KILL", true);
     child.stdout.resume();
     child.stderr.resume();
@@ -231,7 +234,7 @@ describe.skipIf(!isRoot)("the runner", () => {
     child.resize(50, 132);
     child.stdin?.write("hello\n");
     expect((await output).replace(/\r/g, "")).toBe("24 80\nhello\n50 132\ngot hello\n");
-    expect(await child.exited).toEqual({ exitCode: 0, left: 0 });
+    expect(await child.exited).toEqual({ exitCode: 0, left: 0, oomKilled: false });
   });
 
   describe("confinement", () => {
@@ -315,7 +318,7 @@ describe.skipIf(!isRoot)("the runner", () => {
   it("a connection without the secret gets no command and is closed", async () => {
     const before = server.idle;
     const stranger = connect(join(folder, "socket", "s"));
-    stranger.write(frame(FROM_RUNNER.hello, Buffer.concat([randomBytes(32), u32(1)])));
+    stranger.write(frame(FROM_RUNNER.hello, Buffer.concat([randomBytes(32), u32(1, 7)])));
     await new Promise((resolve) => stranger.on("close", resolve));
     expect(server.idle).toBe(before);
   });

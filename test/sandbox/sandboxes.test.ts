@@ -264,5 +264,7 @@ test("a command runs as the worktree's owner, in bash, with the sandbox's enviro
     env: { ...handle.spec.env, CI: "1" },
     user: handle.spec.user,
     stdin: true,
+    confinement: null,
+    tty: null,
   });
 });

@@ -13,6 +13,7 @@ const input: SpecInput = {
   user: { uid: 1000, gid: 1000 },
   imageId: `sha256:${"a".repeat(64)}`,
   gitCommonDir: "/srv/shop/.git",
+  runner: null,
 };
 
 describe("sandboxSpec", () => {

@@ -185,7 +185,11 @@ policy: {rules: [{id: no-uname, pattern: "uname *", action: deny, justification:
           spec: { mounts, tmpfs: [] } as unknown as Awaited<
             ReturnType<SandboxPort["ensure"]>
           >["spec"],
-          confinement: "mounts-only",
+          confine: () => ({
+            text: "mounts-only",
+            confinement: { writable: [], readOnly: false, tcp: true },
+            hint: () => null,
+          }),
           exec: async (command) => this.#exec(command),
         };
       },

@@ -2,13 +2,17 @@
 import { CLEARED_ENV } from "../command.ts";
 import type { SandboxSpec, SandboxTmpfs } from "../engine.ts";
 
+/** What the runner needs to become a command's user and to end what it started; commands are left none of it. */
+const RUNNER_CAPABILITIES = ["KILL", "SETGID", "SETUID"];
+
 /** Body of `POST /containers/create`. Everything that confines is spelled out, also where it is Docker's default. */
 export function createJson(spec: SandboxSpec) {
   const { limits } = spec;
   return {
     Image: spec.image,
     Hostname: spec.hostname,
-    User: `${spec.user.uid}:${spec.user.gid}`,
+    // Commands name their own user. Process 1 is out of their reach where it is root's.
+    User: spec.runner ? "0:0" : `${spec.user.uid}:${spec.user.gid}`,
     // Nothing but waiting: commands come by exec. init reaps what they leave behind.
     Entrypoint: ["/bin/sleep"],
     Cmd: ["infinity"],
@@ -27,7 +31,7 @@ export function createJson(spec: SandboxSpec) {
       UTSMode: "",
       Privileged: false,
       ReadonlyRootfs: true,
-      CapAdd: [],
+      CapAdd: spec.runner ? [...RUNNER_CAPABILITIES] : [],
       CapDrop: ["ALL"],
       SecurityOpt: ["no-new-privileges"],
       GroupAdd: [],

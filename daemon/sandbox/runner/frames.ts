@@ -28,13 +28,27 @@ export const TO_RUNNER = {
   resize: "w".charCodeAt(0),
 } as const;
 
+export const SIGNALS = {
+  HUP: 1,
+  INT: 2,
+  QUIT: 3,
+  KILL: 9,
+  USR1: 10,
+  USR2: 12,
+  TERM: 15,
+  CONT: 18,
+  STOP: 19,
+  TSTP: 20,
+};
+export type RunnerSignal = keyof typeof SIGNALS;
+
 /** What the kernel holds a command to. Computed from the verdict; see confinement.ts. */
 export interface Confinement {
   /** Folders and files that may be written below, as the sandbox sees them. */
   readonly writable: readonly string[];
-  /** No metadata changes and no sockets: a verdict that only reads. */
+  /** No metadata changes, which Landlock does not see. */
   readonly readOnly: boolean;
-  /** TCP inside the sandbox's own network, which has nothing but loopback. */
+  /** Sockets, and TCP inside the sandbox's own network, which has nothing but loopback. */
   readonly tcp: boolean;
 }
 
@@ -48,7 +62,8 @@ export interface RunnerCommand {
   readonly tty: { readonly rows: number; readonly columns: number } | null;
   /** null: the container is the only wall. */
   readonly confinement: Confinement | null;
-  readonly openFiles: number;
+  /** null: as the sandbox has them. */
+  readonly openFiles: number | null;
   readonly fileBytes: number | null;
 }
 
@@ -98,7 +113,7 @@ export function specFrame(command: RunnerCommand): Buffer {
     field("c", Buffer.from([readOnly ? 1 : 0, tcp ? 1 : 0]));
     for (const path of writable) text("w", path);
   }
-  field("l", u32(Math.ceil((command.fileBytes ?? 0) / 1024), command.openFiles));
+  field("l", u32(Math.ceil((command.fileBytes ?? 0) / 1024), command.openFiles ?? 0));
   return frame(TO_RUNNER.spec, Buffer.concat(fields));
 }
 

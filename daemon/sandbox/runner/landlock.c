@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -57,9 +58,18 @@ static uint64_t write_rights(int abi) {
   return rights;
 }
 
-static int allow_below(int ruleset, const char *path, uint64_t rights, bool must_exist) {
-  int fd = open(path, O_PATH | O_CLOEXEC);
-  if (fd < 0) return must_exist ? -1 : 0;
+/*
+ * A link on the way would carry the right to a place that nobody judged, so what the verdict names is opened without
+ * following any. What is not there, or is a link, gets no right: narrower, never wider.
+ */
+static int open_place(const char *path, bool follow) {
+  struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = follow ? 0 : RESOLVE_NO_SYMLINKS};
+  return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+}
+
+static int allow_below(int ruleset, const char *path, uint64_t rights, bool follow) {
+  int fd = open_place(path, follow);
+  if (fd < 0) return errno == ENOENT || errno == ENOTDIR || errno == ELOOP || errno == EACCES ? 0 : -1;
   struct stat info;
   if (fstat(fd, &info) < 0) {
     close(fd);
@@ -98,10 +108,10 @@ int landlock_confine(const struct spec *spec) {
 
   int result = 0;
   for (size_t i = 0; result == 0 && spec->writable[i] != NULL; i++) {
-    result = allow_below((int)ruleset, spec->writable[i], rights, true);
+    result = allow_below((int)ruleset, spec->writable[i], rights, false);
   }
   for (size_t i = 0; result == 0 && harmless_devices[i] != NULL; i++) {
-    result = allow_below((int)ruleset, harmless_devices[i], rights & (FS_WRITE_FILE | FS_TRUNCATE | FS_IOCTL_DEV), false);
+    result = allow_below((int)ruleset, harmless_devices[i], rights & (FS_WRITE_FILE | FS_TRUNCATE | FS_IOCTL_DEV), true);
   }
   if (result == 0) result = (int)syscall(SYS_landlock_restrict_self, (int)ruleset, 0);
   int saved = errno;

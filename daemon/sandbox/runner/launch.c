@@ -98,7 +98,8 @@ static _Noreturn void become_command(const struct spec *spec, int streams[3], in
   for (int fd = 0; terminal < 0 && fd < 3; fd++) {
     if (dup2(streams[fd], fd) < 0) fail(report, "streams");
   }
-  if (limit(RLIMIT_FSIZE, spec->file_bytes) < 0 || limit(RLIMIT_NOFILE, spec->open_files) < 0 || limit(RLIMIT_CORE, 1) < 0)
+  if (limit(RLIMIT_FSIZE, spec->file_bytes) < 0 || limit(RLIMIT_NOFILE, spec->open_files) < 0 ||
+      setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}) < 0)
     fail(report, "limits");
   if (setgroups(0, NULL) < 0 || setresgid(spec->gid, spec->gid, spec->gid) < 0 ||
       setresuid(spec->uid, spec->uid, spec->uid) < 0)
@@ -111,7 +112,7 @@ static _Noreturn void become_command(const struct spec *spec, int streams[3], in
   if (chdir(spec->cwd) < 0) fail(report, "cwd");
   if (spec->confine) {
     if (landlock_confine(spec) < 0) fail(report, "landlock");
-    if (seccomp_confine(spec->seccomp) < 0) fail(report, "seccomp");
+    if (seccomp_confine(spec->refusals) < 0) fail(report, "seccomp");
   }
   for (int signal = 1; signal < NSIG; signal++) {
     struct sigaction standard = {.sa_handler = SIG_DFL};

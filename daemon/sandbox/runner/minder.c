@@ -23,6 +23,7 @@ struct minder {
   struct launched command;
   bool tty, running, exit_sent, killing, peer_gone;
   int status;
+  uint32_t memory_kills;
   /* Bytes that were in each pipe when the command ended: they come before its exit. */
   uint32_t owed_out, owed_err;
   /* To the daemon; output is read only while this is empty, so it holds one chunk and a few small frames. */
@@ -243,7 +244,9 @@ static void serve(struct minder *m) {
     /* A terminal's last output arrives late, but its end of file is sure once nobody is left to hold it. */
     bool terminal_open = m->tty && !left && m->command.out >= 0;
     if (!m->running && !m->exit_sent && m->owed_out == 0 && m->owed_err == 0 && !terminal_open) {
-      say(m, FRAME_EXITED, (uint32_t[]){(uint32_t)m->status, left ? (uint32_t)signal_tree(0) : 0}, 2);
+      uint32_t there = left ? (uint32_t)signal_tree(0) : 0;
+      uint32_t starved = m->status != 0 && !m->killing && memory_kills() != m->memory_kills;
+      say(m, FRAME_EXITED, (uint32_t[]){(uint32_t)m->status, there, starved}, 3);
       m->exit_sent = true;
     }
     bool drained = readable_now(m->command.out) == 0 && readable_now(m->command.err) == 0;
@@ -316,6 +319,7 @@ int mind(int in_fd, int out_fd, void (*taken)(void)) {
   m->in_fd = in_fd;
   m->out_fd = out_fd;
   m->tty = spec.tty;
+  m->memory_kills = memory_kills();
   m->signals = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
   int error_number;
   if (m->signals < 0 || !launch(&spec, &m->command, &error_number, &why)) {

@@ -1,6 +1,6 @@
 /** One command on one connection to a minder: streams with back-pressure, signals, and how it ended. */
-import type { Socket } from "node:net";
-import { Readable, Writable } from "node:stream";
+import { type Duplex, Readable, Writable } from "node:stream";
+import { getSystemErrorName } from "node:util";
 import { RecintoError } from "../../errors.ts";
 import {
   exitCodeOf,
@@ -8,7 +8,9 @@ import {
   FRAME_HEAD_BYTES,
   FROM_RUNNER,
   frame,
+  type RunnerSignal,
   resizeFrame,
+  SIGNALS,
   STDIN_FRAME_BYTES,
   STDIN_WINDOW_BYTES,
   TO_RUNNER,
@@ -19,6 +21,8 @@ export interface RunnerExit {
   readonly exitCode: number;
   /** Processes of the command that were still there when it ended: background jobs. */
   readonly left: number;
+  /** Memory of the sandbox ran out while it ran, and it failed. */
+  readonly oomKilled: boolean;
 }
 
 export interface RunnerStart {
@@ -29,25 +33,11 @@ export interface RunnerStart {
   readonly seccomp: boolean;
 }
 
-const SIGNALS = {
-  HUP: 1,
-  INT: 2,
-  QUIT: 3,
-  KILL: 9,
-  USR1: 10,
-  USR2: 12,
-  TERM: 15,
-  CONT: 18,
-  STOP: 19,
-  TSTP: 20,
-};
-export type RunnerSignal = keyof typeof SIGNALS;
-
 /** Fixed payload lengths, bytes; a failure has an error number and a few words, output anything up to the bound. */
 const LENGTHS: ReadonlyMap<number, number> = new Map([
   [FROM_RUNNER.started, 9],
   [FROM_RUNNER.stdinTaken, 4],
-  [FROM_RUNNER.exited, 8],
+  [FROM_RUNNER.exited, 12],
   [FROM_RUNNER.gone, 0],
 ]);
 
@@ -55,6 +45,14 @@ function isFrame(type: number, size: number): boolean {
   if (type === FROM_RUNNER.stdout || type === FROM_RUNNER.stderr) return size <= FRAME_BYTES_MAX;
   if (type === FROM_RUNNER.failed) return size >= 4 && size <= 256;
   return LENGTHS.get(type) === size;
+}
+
+function nameOf(errno: number): string {
+  try {
+    return getSystemErrorName(-errno);
+  } catch {
+    return `error ${errno}`;
+  }
 }
 
 export class RunnerProcess {
@@ -71,7 +69,7 @@ export class RunnerProcess {
   /** What background jobs print after the command itself ended; dropped when nobody listens. */
   onBackgroundOutput: ((stream: "stdout" | "stderr", chunk: Buffer) => void) | null = null;
 
-  readonly #socket: Socket;
+  readonly #socket: Duplex;
   #head = Buffer.alloc(0);
   #type = 0;
   #left = 0;
@@ -85,7 +83,7 @@ export class RunnerProcess {
   #goneNow!: () => void;
   #exitSeen = false;
 
-  constructor(socket: Socket, wantsStdin: boolean) {
+  constructor(socket: Duplex, wantsStdin: boolean) {
     this.#socket = socket;
     const resume = () => {
       socket.resume();
@@ -107,6 +105,7 @@ export class RunnerProcess {
     // Whoever only looks at `exited` must not crash the daemon through `started`, and the other way round.
     this.started.catch(() => {});
     this.exited.catch(() => {});
+    socket.on("error", (error) => this.#fail(error));
     socket.on("data", (chunk: Buffer) => this.#take(chunk));
     socket.on("close", () => this.#closed());
   }
@@ -216,11 +215,12 @@ export class RunnerProcess {
         this.#exit({
           exitCode: exitCodeOf(payload.readUInt32LE(0)),
           left: payload.readUInt32LE(4),
+          oomKilled: payload.readUInt32LE(8) > 0,
         });
         break;
       case FROM_RUNNER.failed: {
         const details = { step: payload.subarray(4).toString(), errno: payload.readUInt32LE(0) };
-        const message = `the command could not be started: ${details.step}: errno ${details.errno}`;
+        const message = `the command could not be started: ${details.step}: ${nameOf(details.errno)}`;
         this.#fail(new RecintoError("exec-failed", message, { details }));
         break;
       }

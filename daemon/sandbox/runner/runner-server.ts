@@ -16,11 +16,12 @@ import {
 } from "./frames.ts";
 import { RunnerProcess } from "./runner-process.ts";
 
-const HELLO_BYTES = FRAME_HEAD_BYTES + SECRET_BYTES + 4;
+const HELLO_BYTES = FRAME_HEAD_BYTES + SECRET_BYTES + 8;
 
 export class RunnerServer {
   readonly #server: Server;
-  readonly #secret: Buffer;
+  #secret: Buffer;
+  #landlock = 0;
   readonly #idle: Socket[] = [];
   readonly #waiting: ((socket: Socket) => void)[] = [];
   readonly #running = new Set<Socket>();
@@ -44,6 +45,22 @@ export class RunnerServer {
 
   get idle(): number {
     return this.#idle.length;
+  }
+
+  /** Best ABI of Landlock where the minders run, as the last of them said. */
+  get landlock(): number {
+    return this.#landlock;
+  }
+
+  /** For a runner that is started anew: minders that wait for the former one are let go, commands go on. */
+  renew(secret: Buffer): void {
+    this.#secret = secret;
+    for (const socket of this.#idle.splice(0)) socket.destroy();
+  }
+
+  /** Resolves when a command would not have to wait. Errors: `engine-failed` as `run`. */
+  async ready(): Promise<void> {
+    if (this.#idle.length === 0) this.#ready(await this.#nextMinder());
   }
 
   /** Errors: `engine-failed` when no minder came within RUNNER_WAIT_MS. Failing to start is in `started`. */
@@ -108,6 +125,7 @@ export class RunnerServer {
         socket.destroy();
         return;
       }
+      this.#landlock = hello.readUInt32LE(HELLO_BYTES - 4);
       this.#ready(socket);
     });
   }

@@ -34,9 +34,10 @@ static int connect_to_daemon(void) {
   if (fd < 0 || strlen(socket_path) >= sizeof address.sun_path) return -1;
   strcpy(address.sun_path, socket_path);
   if (connect(fd, (struct sockaddr *)&address, sizeof address) < 0) return -1;
-  uint8_t hello[SECRET_BYTES + 4];
+  uint8_t hello[SECRET_BYTES + 8];
   memcpy(hello, secret, SECRET_BYTES);
   put_u32(hello + SECRET_BYTES, (uint32_t)getpid());
+  put_u32(hello + SECRET_BYTES + 4, (uint32_t)landlock_abi());
   return send_frame(fd, FRAME_HELLO, hello, sizeof hello) ? fd : -1;
 }
 

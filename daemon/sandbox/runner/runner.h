@@ -19,13 +19,13 @@
 
 enum frame_type {
   /* runner -> daemon */
-  FRAME_HELLO = 'H',       /* secret, u32 pid of the minder */
+  FRAME_HELLO = 'H',       /* secret, u32 pid of the minder, u32 best Landlock ABI */
   FRAME_STARTED = 'S',     /* u32 pid, u32 Landlock ABI in force (0: none), u8 seccomp in force */
   FRAME_FAILED = 'F',      /* u32 errno, text: which step */
   FRAME_STDOUT = 'o',
   FRAME_STDERR = 'e',
   FRAME_STDIN_TAKEN = 't', /* u32 bytes */
-  FRAME_EXITED = 'X',      /* u32 wait status of the command, u32 processes of it that are still there */
+  FRAME_EXITED = 'X',      /* u32 wait status, u32 processes of it that are still there, u32 memory ran out meanwhile */
   FRAME_GONE = 'G',        /* nothing that the command started is left */
   /* daemon -> runner */
   FRAME_SPEC = 's',        /* see spec.c */
@@ -35,8 +35,8 @@ enum frame_type {
   FRAME_RESIZE = 'w',      /* u16 rows, u16 columns */
 };
 
-/* How much of the kernel's attack surface and metadata a command may touch; see seccomp.c. */
-enum seccomp_level { SECCOMP_BASE = 0, SECCOMP_READ_ONLY = 1 };
+/* What the system call filter refuses on top of what it always does; see seccomp.c. */
+enum seccomp_refusal { REFUSE_METADATA = 1, REFUSE_SOCKETS = 2 };
 
 struct spec {
   char **argv;
@@ -48,8 +48,8 @@ struct spec {
   uint16_t rows, columns;
   bool stdin_open;
   bool confine;                 /* apply Landlock and seccomp */
-  enum seccomp_level seccomp;
-  char **writable;              /* folders and files that may be written below */
+  unsigned refusals;            /* of enum seccomp_refusal */
+  char **writable;              /* folders and files that may be written below; what is not there is left out */
   bool tcp;                     /* TCP at all; the network namespace bounds where to */
   uint64_t file_bytes, open_files; /* resource limits, 0: as inherited */
 };
@@ -72,12 +72,15 @@ int landlock_abi(void);
 int landlock_confine(const struct spec *spec);
 
 /* seccomp.c */
-int seccomp_confine(enum seccomp_level level);
+int seccomp_confine(unsigned refusals);
 
 /* tree.c: signals everything below this process; returns how many processes were there. */
 int signal_tree(int signal);
 /* Kills and reaps until nothing is left below this process. *main_status is set when `main` is reaped here. */
 void kill_tree(pid_t main, int *main_status, bool *main_gone);
+
+/* memory.c: how many processes of this container the kernel killed for want of memory so far. */
+uint32_t memory_kills(void);
 
 /* launch.c: a started command and this side's ends of its streams; -1 where it has none. */
 struct launched {

@@ -67,8 +67,8 @@ bool parse_spec(uint8_t *payload, uint32_t size, struct spec *spec, const char *
       case 'c':
         if (length != 2) return false;
         spec->confine = true;
-        spec->seccomp = value[0] == 0 ? SECCOMP_BASE : SECCOMP_READ_ONLY;
         spec->tcp = value[1] == 1;
+        spec->refusals = (value[0] == 0 ? 0 : REFUSE_METADATA) | (spec->tcp ? 0 : REFUSE_SOCKETS);
         break;
       case 'l':
         if (length != 8) return false;
