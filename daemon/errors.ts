@@ -117,6 +117,11 @@ export const ERROR_KINDS = {
     exit: 78,
     hint: "mend the profile at the line and column named; recinto profile check FILE tries it",
   },
+  "bad-rules": {
+    status: 422,
+    exit: 78,
+    hint: "mend the rule file at the line and column named",
+  },
   "unsafe-admin-file": { status: 500, exit: 78, hint: "chown root FILE && chmod go-w FILE" },
   "socket-in-use": {
     status: 500,

@@ -1,5 +1,6 @@
 /** Rule files as text (B1): ChatCLI's JSON and our YAML, into rules, with every fault at its line and column. Pure. */
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
+import { RULE_FILE_RULES_MAX } from "../limits.ts";
 import type { Decision, Rule, RuleSet, RuleSource } from "./types.ts";
 
 export interface RuleFileProblem {
@@ -8,6 +9,8 @@ export interface RuleFileProblem {
   readonly message: string;
 }
 
+export type RulePlace = Pick<RuleFileProblem, "line" | "column">;
+
 export interface ParsedRule extends Rule {
   readonly match: readonly string[];
   readonly notMatch: readonly string[];
@@ -15,6 +18,8 @@ export interface ParsedRule extends Rule {
 
 export interface ParsedRuleFile {
   readonly rules: readonly ParsedRule[];
+  /** Where each rule stands, in the same order. */
+  readonly places: readonly RulePlace[];
   /** False: the rules of lower sources do not hold (never the admin's denies, never safety). */
   readonly merge: boolean;
   /** Any problem makes the whole file count for nothing. */
@@ -24,7 +29,6 @@ export interface ParsedRuleFile {
 const ACTIONS: readonly string[] = ["allow", "ask", "deny"] satisfies Decision[];
 const FILE_KEYS = ["rules", "merge"];
 const RULE_KEYS = ["id", "pattern", "action", "tool", "justification", "match", "not_match"];
-const RULES_MAX = 1_000;
 const PATTERN_CHARS_MAX = 4_096;
 
 /** JSON is YAML, so one parser reads both formats and knows the place of every fault. */
@@ -41,12 +45,14 @@ export function parseRuleFile(text: string, source: RuleSource, name: string): P
   };
   for (const error of document.errors) at(error.pos[0], error.message.split("\n", 1)[0] ?? "");
   const rules: ParsedRule[] = [];
+  const places: RulePlace[] = [];
+  const nothing = { rules: [], places: [], problems } as const;
   let merge = true;
   const { contents } = document;
-  if (problems.length > 0) return { rules: [], merge, problems };
+  if (problems.length > 0) return { ...nothing, merge };
   if (!isMap(contents)) {
     fault(contents, "must be a map with the key rules");
-    return { rules: [], merge, problems };
+    return { ...nothing, merge };
   }
   checkKeys(contents, FILE_KEYS, fault);
   const merging = contents.get("merge", true);
@@ -56,14 +62,20 @@ export function parseRuleFile(text: string, source: RuleSource, name: string): P
   }
   const list = contents.get("rules", true);
   if (!isSeq(list)) fault(list ?? contents, "rules must be a list");
-  else if (list.items.length > RULES_MAX) fault(list, `more than ${RULES_MAX} rules`);
+  else if (list.items.length > RULE_FILE_RULES_MAX)
+    fault(list, `more than ${RULE_FILE_RULES_MAX} rules`);
   else {
     list.items.forEach((item, index) => {
-      const rule = readRule(item, source, `${name}/${index + 1}`, fault);
-      if (rule !== null) rules.push(rule);
+      const rule = readRule(item, source, name, index + 1, fault);
+      if (rule === null) return;
+      // The verdict tells rules apart by their ids.
+      if (rules.some(({ id }) => id === rule.id)) fault(item, `two rules have the id ${rule.id}`);
+      rules.push(rule);
+      const { line, col } = counter.linePos((item as Node).range?.[0] ?? 0);
+      places.push({ line, column: col });
     });
   }
-  return problems.length > 0 ? { rules: [], merge, problems } : { rules, merge, problems };
+  return problems.length > 0 ? { ...nothing, merge } : { rules, places, merge, problems };
 }
 
 type Fault = (node: unknown, message: string) => void;
@@ -75,7 +87,13 @@ function checkKeys(map: { items: readonly { key: unknown }[] }, known: string[],
   }
 }
 
-function readRule(item: unknown, source: RuleSource, id: string, fault: Fault): ParsedRule | null {
+function readRule(
+  item: unknown,
+  source: RuleSource,
+  file: string,
+  number: number,
+  fault: Fault,
+): ParsedRule | null {
   if (!isMap(item)) {
     fault(item, "a rule must be a map with pattern and action");
     return null;
@@ -125,7 +143,7 @@ function readRule(item: unknown, source: RuleSource, id: string, fault: Fault): 
   }
   const justification = text("justification");
   return {
-    id: text("id") ?? id,
+    id: `${file}/${text("id") ?? number}`,
     source,
     action: action as Decision,
     tool,

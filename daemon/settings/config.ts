@@ -24,7 +24,12 @@ export const configFile = z.strictObject({
   profilesDir: absolute
     .default("/etc/recinto/profiles")
     .describe("The admin's profiles; shipped ones are found besides."),
-  projectsDir: absolute.default("/etc/recinto/projects").describe("One file for each project."),
+  projectsDir: absolute
+    .default("/etc/recinto/projects")
+    .describe("One file for each project, and its rules in `ID.rules.yaml`."),
+  rulesDir: absolute
+    .default("/etc/recinto/rules")
+    .describe("Rules of users: `users/NAME.yaml` or `.json`, by name or number."),
   adminGroup: z
     .string()
     .regex(/^[A-Za-z_][A-Za-z0-9_.-]{0,31}\$?$/, { error: "must be the name of a group" })

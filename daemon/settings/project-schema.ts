@@ -51,6 +51,14 @@ export const projectFile = z.strictObject({
     .nullable()
     .default(null)
     .describe("Group that owns the agents' socket; null for the worktree owner's group."),
+  rules: z
+    .string()
+    .max(4096)
+    .refine((path) => path.startsWith("/") && posix.normalize(path) === path && path !== "/", {
+      error: "must be an absolute path without . or ..",
+    })
+    .exactOptional()
+    .describe("A rule file of the project, besides `ID.rules.yaml` in the same folder."),
 });
 
 /** A project file's text. Throws `bad-config` with `FILE:LINE:COL: …`. The root is not looked at here. */

@@ -17,6 +17,7 @@ import { stringify } from "yaml";
 import { RecintoError } from "../errors.ts";
 import { readAdminFile } from "./admin-file.ts";
 import { PROJECT_ID, parseProject, projectFile } from "./project-schema.ts";
+import { isProjectRules } from "./rule-files.ts";
 import type { Project } from "./types.ts";
 
 export interface LoadedProjects {
@@ -32,7 +33,7 @@ export function loadProjects(dir: string): LoadedProjects {
   const problems = new Map<string, RecintoError>();
   for (const name of existsSync(dir) ? readdirSync(dir).sort() : []) {
     const id = name.slice(0, -".yaml".length);
-    if (!name.endsWith(".yaml") || name.startsWith(".")) continue;
+    if (!name.endsWith(".yaml") || name.startsWith(".") || isProjectRules(name)) continue;
     const file = join(dir, name);
     try {
       projects.push(checkProject(readProject(file, id), projects));

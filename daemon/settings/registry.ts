@@ -5,12 +5,15 @@ import { ADMIN_RELOAD_DELAY_MS } from "../limits.ts";
 import type { PolicySettings } from "../policy/types.ts";
 import { listProfiles, loadProfile, type RuleMatcher, SHIPPED_PROFILES_DIR } from "./profiles.ts";
 import { addProject, loadProjects, overlap, removeProject } from "./projects.ts";
+import { loadRuleFiles, type RuleFile, ruleFilePlaces, usersDir } from "./rule-files.ts";
 import { SANDBOX_HOME, SANDBOX_SCRATCH } from "./sandbox-home.ts";
 import type { DaemonConfig, Profile, Project } from "./types.ts";
 import { listWorktrees, resolveWorktree } from "./worktrees.ts";
 
 export type RegistryEvent =
   | { readonly type: "profiles-reloaded"; readonly profiles: readonly string[] }
+  /** Rule files that are new, say something else, or are gone. */
+  | { readonly type: "rules-reloaded"; readonly files: readonly string[] }
   | { readonly type: "project-added" | "project-changed"; readonly project: Project }
   | { readonly type: "project-removed"; readonly project: Project }
   /** The config file changed on disk; the running daemon keeps what it started with. */
@@ -46,6 +49,8 @@ export interface Registry {
   /** Throws `bad-profile` when the project's profile is not there, and what `addProject` of projects.ts throws. */
   addProject(project: Project): Project;
   removeProject(id: string): Project;
+  /** Rule files of a project, and of every user. */
+  ruleFiles(project: Project): readonly RuleFile[];
   policySettings(project: Project, profile: Profile, worktree: string): PolicySettings;
   resolveWorktree(project: Project, nameOrPath: string): string;
   listWorktrees(project: Project): readonly string[];
@@ -61,6 +66,7 @@ export function createRegistry(config: DaemonConfig, options: RegistryOptions = 
   const emit = (event: RegistryEvent) => options.onEvent?.(event);
   let profiles: ReadonlyMap<string, Profile> = new Map();
   let projects: ReadonlyMap<string, Project> = new Map();
+  let ruleFiles: ReadonlyMap<string, RuleFile> = new Map();
   let problems: ReadonlyMap<string, RecintoError> = new Map();
 
   function reload(quietly = false): void {
@@ -68,9 +74,15 @@ export function createRegistry(config: DaemonConfig, options: RegistryOptions = 
     const kept = new Set<string>();
     const nextProfiles = readProfiles(dirs, options.matcher, profiles, faults, kept);
     const nextProjects = readProjects(config.projectsDir, projects, faults, kept);
+    const places = ruleFilePlaces(config, nextProjects.values());
+    const nextRules = loadRuleFiles(places, ruleFiles, faults, kept);
     const [profilesBefore, projectsBefore, faultsBefore] = [profiles, projects, problems];
-    [profiles, projects, problems] = [nextProfiles, nextProjects, faults];
+    const rulesBefore = ruleFiles;
+    [profiles, projects, ruleFiles, problems] = [nextProfiles, nextProjects, nextRules, faults];
     if (quietly) return;
+    watchRulesOf(nextProjects);
+    const changed = changedFiles(rulesBefore, nextRules);
+    if (changed.length > 0) emit({ type: "rules-reloaded", files: changed });
     if (!same([...profilesBefore], [...nextProfiles])) {
       emit({ type: "profiles-reloaded", profiles: [...nextProfiles.keys()] });
     }
@@ -112,11 +124,13 @@ export function createRegistry(config: DaemonConfig, options: RegistryOptions = 
   for (const [file, error] of problems) emit({ type: "problem", file, error, kept: false });
 
   let timer: NodeJS.Timeout | undefined;
+  const besides = new Set<string>();
   const watcher = chokidar.watch(
     [
       ...new Set([
         ...dirs,
         config.projectsDir,
+        usersDir(config),
         ...(options.configFile ? [options.configFile] : []),
       ]),
     ],
@@ -129,6 +143,17 @@ export function createRegistry(config: DaemonConfig, options: RegistryOptions = 
   });
   // Settings that cannot be read or watched are no reason to stop: what was read holds, and the admin is told.
   watcher.on("error", trouble);
+
+  watchRulesOf(projects);
+
+  /** Rule files that projects have elsewhere. */
+  function watchRulesOf(all: ReadonlyMap<string, Project>): void {
+    for (const { rules } of all.values()) {
+      if (rules === undefined || besides.has(rules)) continue;
+      besides.add(rules);
+      watcher.add(rules);
+    }
+  }
 
   const project = (id: string): Project => {
     const found = projects.get(id);
@@ -163,6 +188,8 @@ export function createRegistry(config: DaemonConfig, options: RegistryOptions = 
       reload();
       return removed;
     },
+    ruleFiles: ({ id }) =>
+      [...ruleFiles.values()].filter(({ source, owner }) => source === "user" || owner === id),
     policySettings: (project, profile, worktree) =>
       policySettings(config, project, profile, worktree),
     resolveWorktree,
@@ -246,6 +273,14 @@ function readProjects(
 }
 
 const KEPT_AFTER: ReadonlySet<string> = new Set(["bad-config", "unsafe-admin-file"]);
+
+function changedFiles(
+  before: ReadonlyMap<string, RuleFile>,
+  after: ReadonlyMap<string, RuleFile>,
+): readonly string[] {
+  const files = new Set([...before.keys(), ...after.keys()]);
+  return [...files].filter((file) => !same(before.get(file), after.get(file)));
+}
 
 function same(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);

@@ -72,6 +72,7 @@ export class Recintod {
 stateDir: ${folders.state ?? join(base, "state")}
 profilesDir: ${join(base, "profiles")}
 projectsDir: ${join(base, "projects")}
+rulesDir: ${join(base, "rules")}
 engineSocket: ${join(base, "engine.sock")}
 `;
     writeFileSync(file, text, { mode: 0o644 });

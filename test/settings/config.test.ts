@@ -7,6 +7,7 @@ const DEFAULTS = {
   stateDir: "/var/lib/recinto",
   profilesDir: "/etc/recinto/profiles",
   projectsDir: "/etc/recinto/projects",
+  rulesDir: "/etc/recinto/rules",
   adminGroup: null,
   engineSocket: "/var/run/docker.sock",
   agentsShareApproverUid: false,

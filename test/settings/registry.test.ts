@@ -34,6 +34,7 @@ beforeEach(() => {
     ...parseConfig("", "c"),
     profilesDir: join(dir, "profiles"),
     projectsDir: join(dir, "projects"),
+    rulesDir: join(dir, "rules"),
   };
   events = [];
 });

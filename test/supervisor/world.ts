@@ -137,6 +137,7 @@ policy: {rules: [{id: no-uname, pattern: "uname *", action: deny, justification:
       stateDir: join(this.folder, "state"),
       profilesDir: join(this.folder, "profiles"),
       projectsDir: join(this.folder, "projects"),
+      rulesDir: join(this.folder, "rules"),
       adminGroup: null,
       engineSocket: "",
       agentsShareApproverUid: this.agentsShareApproverUid,
