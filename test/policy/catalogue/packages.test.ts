@@ -1,0 +1,105 @@
+/** Package managers and engines: listing reads, installing and running elsewhere ask (B4). */
+import { expect, test } from "vitest";
+import { told } from "./told.ts";
+
+test.each<[string, string[]]>([
+  ["pip list", ["read"]],
+  ["pip list --outdated", ["network"]],
+  ["pip show x -f", ["read"]],
+  ["pip freeze", ["read"]],
+  ["pip check", ["read"]],
+  ["pip install x", ["install cwd tree"]],
+  ["pip config set x y", ["install cwd tree"]],
+  ["pip index versions x", ["network cwd tree"]],
+  ["pip --version", ["read"]],
+  ["uv run pytest -q", ["build cwd tree", "build cwd tree"]],
+  ["uv run python x.py", ["build cwd tree", "run cwd tree", "run x.py code"]],
+  ["uv run --directory /p2 pytest", ["read /p2 tree", "run /p2 tree"]],
+  ["uv sync", ["install cwd tree"]],
+  ["uv pip list", ["read"]],
+  ["uv pip install x", ["install cwd tree"]],
+  ["poetry run pytest", ["build cwd tree", "build cwd tree"]],
+  ["poetry show", ["read cwd tree"]],
+  ["poetry install", ["install cwd tree"]],
+  ["bundle exec rspec", ["build cwd tree", "build cwd tree"]],
+  ["bundle exec rake test", ["build cwd tree", "build cwd tree"]],
+  ["bundle install", ["install cwd tree"]],
+  ["composer test", ["build cwd tree"]],
+  ["composer run lint", ["build cwd tree"]],
+  ["composer run deploy", ["run cwd tree"]],
+  ["composer install", ["install cwd tree"]],
+  ["gem list", ["read"]],
+  ["gem install x", ["install cwd tree"]],
+  ["apt list --installed", ["read"]],
+  ["apt-get install -y x", ["install cwd tree"]],
+  ["dpkg -l", ["read"]],
+  ["brew install x", ["install cwd tree"]],
+  ["conda env create", ["install cwd tree"]],
+  ["pipx run x", ["install cwd tree"]],
+  [
+    "uv run --with evil pytest",
+    ["build cwd tree", "build cwd tree", "lift --with of uv run installs more packages"],
+  ],
+  [
+    "uv run --python ./x pytest",
+    ["build cwd tree", "build cwd tree", "lift --python of uv run picks an interpreter"],
+  ],
+  ["uv run rm -rf x", ["run cwd tree", "lift rm is not judged inside uv run rm"]],
+  [
+    "uv run <?>",
+    ["run cwd tree", "lift <?> may be an option of uv run", "lift the program <?> is not known"],
+  ],
+  ["bundle exec evil", ["run cwd tree", "lift evil is not in the catalogue"]],
+  [
+    "bundle exec rspec -r ./x",
+    ["build cwd tree", "build cwd tree", "lift -r of bundle exec rspec loads code from elsewhere"],
+  ],
+  ["pip --python ./x list", ["install cwd tree", "lift unknown option --python of pip"]],
+  ["dpkg -i x", ["read", "lift -i of dpkg installs or removes"]],
+  ["rpm -i x", ["install", "lift rpm without a query installs"]],
+  ["docker ps", ["engine cwd tree"]],
+  ["docker compose ps", ["engine cwd tree"]],
+  ["docker --version", ["read"]],
+  ["kubectl get pods", ["engine cwd tree"]],
+  ["kubectl config view", ["engine cwd tree"]],
+  ["helm list", ["engine cwd tree"]],
+  ["terraform fmt -check", ["read"]],
+  ["terraform fmt", ["write cwd tree"]],
+  ["terraform validate", ["engine cwd tree"]],
+  [
+    "docker -H unix:///x ps",
+    ["engine cwd tree", "lift -H of docker picks another engine or configuration"],
+  ],
+  [
+    "docker run -v /:/h alpine",
+    ["unknown cwd tree", "lift docker changes what runs outside the sandbox"],
+  ],
+  [
+    "docker network rm x",
+    ["unknown cwd tree", "lift docker network changes what runs outside the sandbox"],
+  ],
+  [
+    "docker compose up",
+    ["unknown cwd tree", "lift docker compose changes what runs outside the sandbox"],
+  ],
+  ["docker exec x id", ["unknown cwd tree", "lift docker changes what runs outside the sandbox"]],
+  [
+    "kubectl config set-context x",
+    ["unknown cwd tree", "lift kubectl config changes what runs outside the sandbox"],
+  ],
+  [
+    "kubectl delete pod x",
+    ["unknown cwd tree", "lift kubectl changes what runs outside the sandbox"],
+  ],
+  [
+    "kubectl --kubeconfig x get pods",
+    ["engine cwd tree", "lift --kubeconfig of kubectl picks another engine or configuration"],
+  ],
+  ["terraform apply", ["unknown cwd tree", "lift terraform changes what runs outside the sandbox"]],
+  [
+    "ansible-playbook x",
+    ["unknown cwd tree", "lift ansible-playbook changes what runs outside the sandbox"],
+  ],
+])("%s", (line, lines) => {
+  expect(told(line)).toEqual(lines);
+});
