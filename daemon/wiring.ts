@@ -13,6 +13,7 @@ import { machineClock } from "./sandbox/clock.ts";
 import { DockerEngine } from "./sandbox/docker/docker-engine.ts";
 import { installRunner } from "./sandbox/runner/program.ts";
 import { Sandboxes } from "./sandbox/sandboxes.ts";
+import { parseProfile, resolveProfile, SHIPPED_PROFILES_DIR } from "./settings/profiles.ts";
 import { createRegistry, type Registry } from "./settings/registry.ts";
 import type { DaemonConfig } from "./settings/types.ts";
 import { adminWall, readAccounts } from "./supervisor/accounts.ts";
@@ -99,6 +100,11 @@ function openSockets(
   const profiles: Backend["profiles"] = {
     list: () => registry.profiles().map((name) => registry.profile(name)),
     show: (name) => registry.profile(name),
+    check: (name, text) =>
+      resolveProfile(parseProfile(text, { name, file: "(request)" }), [
+        config.profilesDir,
+        SHIPPED_PROFILES_DIR,
+      ]),
   };
   return openListeners({
     runDir: config.runDir,

@@ -94,6 +94,8 @@ export function adminClient(options: TransportOptions) {
         path: `/v1/projects/${encode(project)}/rules/${encode(rule)}`,
       }),
     profiles: () => get<ProfileSummary[]>("/v1/profiles"),
+    checkProfile: (name: string, text: string) =>
+      http.json<Profile>({ method: "POST", path: "/v1/profiles/check", body: { name, text } }),
     profile: (name: string) => get<Profile>(`/v1/profiles/${encode(name)}`),
 
     approvals: (filter: { state?: ApprovalState; project?: string; session?: string } = {}) =>

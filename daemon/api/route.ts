@@ -12,8 +12,10 @@ export interface Backend {
   readonly supervisor: Supervisor;
   readonly profiles: {
     list(): readonly Profile[];
-    /** Throws `not-found`. */
+    /** Throws `bad-profile`. */
     show(name: string): Profile;
+    /** The text of a profile file as what it would become; nothing is stored. Throws `bad-profile`. */
+    check(name: string, text: string): Profile;
   };
   readonly version: string;
   /** Resolves when every project has its socket, so that who added one may use it at once. */

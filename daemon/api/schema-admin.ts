@@ -1,6 +1,7 @@
 /** What admins see and change, as it travels: projects, profiles, rules, journal, hazards, sandboxes, health. */
 import { z } from "zod";
 import type * as journal from "../journal/types.ts";
+import { ADMIN_FILE_BYTES_MAX } from "../limits.ts";
 import type * as settings from "../settings/types.ts";
 import type * as supervisor from "../supervisor/supervisor-interface.ts";
 import type * as worktree from "../worktree/types.ts";
@@ -164,6 +165,13 @@ export const DenialKeySchema = z
 export const ProfileSummarySchema = z
   .strictObject({ name: z.string(), description: z.string(), image: z.string() })
   .meta({ id: "ProfileSummary" });
+
+export const ProfileTextSchema = z
+  .strictObject({
+    name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/),
+    text: text(ADMIN_FILE_BYTES_MAX).meta({ description: "YAML, as in a profile file." }),
+  })
+  .meta({ id: "ProfileText" });
 
 /** A profile after `extends`; its policy part is documented with the profile file, not here. */
 export const ProfileSchema = z.looseObject(ProfileSummarySchema.shape).meta({ id: "Profile" });

@@ -38,8 +38,11 @@ export async function startApi(
       supervisor,
       profiles: {
         list: () => [],
+        check: (name, text) => {
+          throw new RecintoError("bad-profile", `${name}:1:1: ${text}`);
+        },
         show: (name) => {
-          throw new RecintoError("not-found", `no profile ${name}`);
+          throw new RecintoError("bad-profile", `no profile ${name}`);
         },
       },
       version: "0.0.0-test",

@@ -106,6 +106,19 @@ describe.skipIf(missing)("recintod", () => {
     expect(await long).toMatchObject({ code: 0, out: "the docs of beta\n" });
   });
 
+  test("profiles are listed, shown and checked as the daemon would load them", async () => {
+    const names = (await daemon.admin.profiles()).map(({ name }) => name);
+    expect(names).toEqual(["default", "dev", "review"]);
+    expect(await daemon.admin.profile("dev")).toMatchObject({ image: "recinto/base" });
+    expect(await daemon.admin.checkProfile("mine", "extends: dev\n")).toMatchObject({
+      name: "mine",
+      image: "recinto/base",
+    });
+    await expect(
+      daemon.admin.checkProfile("mine", "extends: dev\nimge: x\n"),
+    ).rejects.toMatchObject({ code: "bad-profile", message: '(request):2:1: unknown key "imge"' });
+  });
+
   test("an interrupted command leaves nothing running", async () => {
     const ran = daemon.run(alpha, "sleep 987.6 | cat", {
       onStarted: (child) => void untilProcess("sleep 987.6", true).then(() => child.kill("SIGINT")),

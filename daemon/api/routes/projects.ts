@@ -4,6 +4,7 @@ import { jsonRoute } from "../route.ts";
 import {
   ProfileSchema,
   ProfileSummarySchema,
+  ProfileTextSchema,
   ProjectSchema,
   StoredRuleSchema,
 } from "../schema-admin.ts";
@@ -24,8 +25,19 @@ export const showProfile = jsonRoute({
   sockets: ["admin"],
   summary: "One profile with everything it inherits.",
   answer: ProfileSchema,
-  errors: ["not-found", "bad-profile"],
+  errors: ["bad-profile"],
   handle: ({ profiles }, { params }) => ({ ...profiles.show(params.profile) }),
+});
+
+export const checkProfile = jsonRoute({
+  method: "POST",
+  path: "/v1/profiles/check",
+  sockets: ["admin"],
+  summary: "What the text of a profile file would become; nothing is stored.",
+  body: ProfileTextSchema,
+  answer: ProfileSchema,
+  errors: ["bad-profile"],
+  handle: ({ profiles }, { body }) => ({ ...profiles.check(body.name, body.text) }),
 });
 
 export const listProjects = jsonRoute({

@@ -13,6 +13,7 @@ import {
 } from "./operations.ts";
 import {
   addProject,
+  checkProfile,
   listProfiles,
   listProjects,
   listRules,
@@ -42,6 +43,7 @@ export const ROUTES: readonly Route[] = [
   health,
   verifyJournal,
   listProfiles,
+  checkProfile,
   showProfile,
   listProjects,
   addProject,
