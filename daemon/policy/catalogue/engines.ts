@@ -86,7 +86,7 @@ export const engines: readonly VerbSpec[] = [
     otherSub: changes,
     noSub: {},
     help: "--help -h help options",
-    examples: [],
+    examples: ["kubectl --help"],
   },
   {
     names: [
@@ -107,7 +107,7 @@ export const engines: readonly VerbSpec[] = [
     otherSub: changes,
     noSub: {},
     help: "--version --help -h help",
-    examples: [],
+    examples: ["helm --help"],
   },
   {
     names: ["terraform", "tofu", "terragrunt"],

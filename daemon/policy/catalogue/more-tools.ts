@@ -91,7 +91,7 @@ export const moreTools: readonly VerbSpec[] = [
       "zeitwerk:check routes about stats notes": build,
     },
     otherSub: running,
-    noSub: {},
+    noSub: running,
     // Inside an application every word of it loads the application.
     help: "",
     examples: [],

@@ -101,6 +101,11 @@ test.each<[string, string[]]>([
   ],
   ["python3 --frob x", ["run cwd tree", "run x code", "lift unknown option --frob of python3"]],
   ["python3 -m <?>", ["run cwd tree"]],
+  ["python -m compileall src", ["build cwd tree", "read src tree", "build cwd tree"]],
+  ["python -m doctest a.py", ["build cwd tree", "read a.py tree", "build cwd tree"]],
+  ["python -m tabnanny src", ["build cwd tree", "read src tree", "build cwd tree"]],
+  ["python -m ast a.py", ["build cwd tree", "read a.py tree", "build cwd tree"]],
+  ["python -m tokenize a.py", ["build cwd tree", "read a.py tree", "build cwd tree"]],
 ])("%s", (line, lines) => {
   expect(told(line)).toEqual(lines);
 });
