@@ -72,22 +72,10 @@ describe.skipIf(missing)("recintod", () => {
     expect(tried.stdout).toBe("EACCES\nEACCES\n");
   });
 
-  test("root is refused as an agent: it could approve what it asks for", async () => {
-    const direct = spawnSync(
-      "curl",
-      [
-        "-s",
-        "--unix-socket",
-        agentSocketPath(daemon.runDir, "alpha"),
-        "http://localhost/v1/sessions",
-        "-H",
-        "content-type: application/json",
-        "-d",
-        JSON.stringify({ worktree: alpha.worktree }),
-      ],
-      { encoding: "utf8" },
-    );
-    expect(JSON.parse(direct.stdout).error.code).toBe("approver-cannot-be-agent");
+  test("root is refused as an agent: it could approve what it asks for", () => {
+    const socket = agentSocketPath(daemon.runDir, "alpha");
+    const { error } = requestAs(0, socket, "POST", "/v1/sessions", { worktree: alpha.worktree });
+    expect(error?.code).toBe("approver-cannot-be-agent");
   });
 
   test("two agents on two projects at once see neither files, processes nor events of each other", async () => {
@@ -98,11 +86,22 @@ describe.skipIf(missing)("recintod", () => {
       .toBeGreaterThan(0);
     const [files, processes] = await Promise.all([
       daemon.run(alpha, `ls ${beta.root}`, { words: ["--wait-for", "0"] }),
-      daemon.run(alpha, "cat /proc/[0-9]*/cmdline | tr '\\0' ' '", { words: ["--wait-for", "0"] }),
+      daemon.run(alpha, "ps -eo args"),
     ]);
     // Outside the project it asks; nobody was to be asked, so it did not run.
     expect(files.code).toBe(126);
+    expect(processes.out).toContain("ps -eo args");
     expect(processes.out).not.toContain(marker);
+    const socket = agentSocketPath(daemon.runDir, "alpha");
+    const sessions = requestAs(5_001, socket, "GET", "/v1/sessions") as unknown as {
+      project: string;
+    }[];
+    expect(sessions.map(({ project }) => project)).toEqual(["alpha"]);
+    expect(requestAs(5_001, socket, "GET", "/v1/events").error?.code).toBe("not-found");
+    const [other] = (await daemon.admin.sessions()).filter(({ project }) => project === "beta");
+    const asked = requestAs(5_001, socket, "GET", `/v1/sessions/${other?.id}`).error;
+    const never = requestAs(5_001, socket, "GET", "/v1/sessions/s-never").error;
+    expect([asked?.code, never?.code]).toEqual(["unknown-session", "unknown-session"]);
     expect(await long).toMatchObject({ code: 0, out: "the docs of beta\n" });
   });
 
@@ -205,6 +204,24 @@ describe("recintod without an engine", () => {
     await daemon.close();
   });
 });
+
+/** One request by a process of this user; the answer's JSON. */
+function requestAs(uid: number, socketPath: string, method: string, path: string, body?: object) {
+  const code = `
+    const { socketPath, method, path, body } = JSON.parse(process.argv[1]);
+    const headers = body ? { "content-type": "application/json" } : {};
+    const request = require("http").request({ socketPath, method, path, headers }, (response) =>
+      response.pipe(process.stdout));
+    request.end(body && JSON.stringify(body));`;
+  const words = ["-e", code, JSON.stringify({ socketPath, method, path, body })];
+  const { stdout } = spawnSync(process.execPath, words, {
+    uid,
+    gid: uid,
+    cwd: "/",
+    encoding: "utf8",
+  });
+  return JSON.parse(stdout) as { error?: { code: string } };
+}
 
 async function nextQuestion(daemon: Recintod) {
   const waiting = () => daemon.admin.approvals({ state: "pending" });
