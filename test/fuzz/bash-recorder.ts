@@ -168,7 +168,7 @@ export class BashRecorder {
         " ",
       ),
       ..."--user 1000:1000 --pids-limit 256 --memory 512m --workdir /".split(" "),
-      ..."--tmpfs /t:exec,uid=1000,mode=0700 --tmpfs /log:uid=1000,mode=0700 --tmpfs /tmp:mode=1777".split(
+      ..."--tmpfs /t:exec,uid=1000,mode=0700 --tmpfs /log:uid=1000,mode=0700 --tmpfs /tmp:uid=1000,mode=0700".split(
         " ",
       ),
       "-v",

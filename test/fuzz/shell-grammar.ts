@@ -1,5 +1,7 @@
 /** Makes command lines up: every construct of bash that is read, in odd spellings, from a seed. */
 
+import { readFileSync } from "node:fs";
+
 /** A small generator of pseudo-random numbers: the same seed gives the same commands. */
 export class Random {
   private state: number;
@@ -76,6 +78,11 @@ const PATTERNS = [
   "src/../*.c",
 ];
 
+/** Spellings that parsers get wrong and flows that are easy to misjudge, as they stand; a blank line between two. */
+export const SPELLINGS = readFileSync(new URL("shell-spellings.txt", import.meta.url), "utf8")
+  .trimEnd()
+  .split("\n\n");
+
 export class ShellGrammar {
   private readonly random: Random;
   private depth = 0;
@@ -88,11 +95,18 @@ export class ShellGrammar {
   line(): string {
     this.depth = 0;
     const count = 1 + this.random.below(3);
+    if (this.random.chance(0.15)) return this.withSpelling();
     const statements = Array.from({ length: count }, () => this.andOr());
     return (
       statements.join(this.random.pick(["; ", "\n", ";", "\n\n", " ; "])) +
       this.random.pick(["", "", "", "\n", " # end", ";"])
     );
+  }
+
+  /** A known spelling between statements that are made up. */
+  private withSpelling(): string {
+    const before = this.random.chance(0.6) ? `${this.andOr()}\n` : "";
+    return `${before}${this.random.pick(SPELLINGS)}\n${this.andOr()}`;
   }
 
   private deeper<T>(make: () => T, shallow: () => T): T {

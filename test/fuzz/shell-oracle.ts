@@ -99,8 +99,21 @@ function matches(segment: Segment, { argv, cwd }: Recorded): boolean {
   return from(1, 1);
 }
 
+/** A shell that reads a script which is not known asks by what it is. */
+function runsUnseen({ words, inner }: Segment): boolean {
+  const [verb] = words;
+  return (
+    inner !== true &&
+    verb?.value.kind === "literal" &&
+    /^(?:.*\/)?(?:ba|da|z)?sh$/.test(verb.value.value)
+  );
+}
+
 function asks({ problems, segments }: Understanding): boolean {
-  return problems.length > 0 || segments.some((segment) => segment.problems.length > 0);
+  return (
+    problems.length > 0 ||
+    segments.some((segment) => segment.problems.length > 0 || runsUnseen(segment))
+  );
 }
 
 /** Runs `commands` for real and compares. */

@@ -4,7 +4,7 @@ import type { ArithmeticExpression, ArithmeticWord, Word as WordNode } from "unb
 import type { Frame, Run } from "./run.ts";
 import type { Word, WordValue } from "./segment.ts";
 import type { State } from "./state.ts";
-import { NUMBER, textsOf } from "./values.ts";
+import { joinValues, NUMBER, textsOf, unknown } from "./values.ts";
 import { itemsOf, variableValue } from "./variables.ts";
 
 /** A number in any of bash's bases, or nothing. */
@@ -24,8 +24,39 @@ export function isNumeric(value: WordValue): boolean {
   return textsOf(value)?.every((text) => NUMERAL.test(text)) ?? false;
 }
 
+/** What makes an evaluation fail half-way, or leaves parts of it out: then an assignment in it may not happen. */
+const PARTIAL =
+  /[/%](?!\s*[1-9]\d*(?![\w.]))|\*\*|[?&|[]|(?<![\w$])0\d*[89]|(?<![\w$])\d+[A-Za-z_#]|[^\w\s=+\-*/%<>!,(){}$]/;
+
+/** Reads a whole expression. `text` is its source, and all there is of it when the parser could not read it. */
+export function evaluateArithmetic(
+  run: Run,
+  expression: ArithmeticExpression | undefined,
+  text: string,
+  state: State,
+  frame: Frame,
+  at = expression?.pos ?? -1,
+): void {
+  const mark = run.assigned.length;
+  if (expression === undefined) readArithmeticText(run, text, state, frame, at);
+  else readArithmetic(run, expression, state, frame);
+  if (!PARTIAL.test(text)) return;
+  run.erring = true;
+  unsureFrom(run, mark, state);
+}
+
+/** Assignments from the `mark`th on may not happen: the old value is possible too. */
+export function unsureFrom(run: Run, mark: number, state: State): void {
+  for (let at = mark; at < run.assigned.length; at++) {
+    const [name, value] = run.assigned[at] as [string, WordValue];
+    const before = state.variables.get(name);
+    const either = before === undefined ? unknown("perhaps set") : joinValues(before.value, value);
+    run.assigned[at] = [name, either];
+  }
+}
+
 /** Reads an expression: substitutions become segments, assignments are remembered, doubtful content is a problem. */
-export function readArithmetic(
+function readArithmetic(
   run: Run,
   expression: ArithmeticExpression,
   state: State,
@@ -141,6 +172,7 @@ export function readSubscript(
   frame: Frame,
 ): void {
   if (index.text === "@" || index.text === "*" || /^\d+$/.test(index.text)) return;
+  run.erring = true;
   const value = run.hooks.unsplit(run, index, state, frame);
   if (state.variables.get(name)?.map || isNumeric(value)) return;
   const texts = textsOf(value);

@@ -5,7 +5,7 @@ import { isNumeric, readArithmeticText, readSubscript } from "./arithmetic.ts";
 import type { Frame, Run } from "./run.ts";
 import type { EnvAssignment, Word, WordValue } from "./segment.ts";
 import { type State, type Variable, withVariable } from "./state.ts";
-import { concatenate, EMPTY, literal, NUMBER, textsOf, unknown } from "./values.ts";
+import { concatenate, EMPTY, joinValues, literal, NUMBER, textsOf, unknown } from "./values.ts";
 import { isExported, variableValue } from "./variables.ts";
 import { expandWord, unsplit } from "./words.ts";
 
@@ -20,6 +20,7 @@ export interface Attributes {
   readonly exported?: true;
   readonly map?: true;
   readonly integer?: true;
+  readonly readonly?: true;
 }
 
 export function readAssignment(
@@ -36,6 +37,7 @@ export function readAssignment(
   const kind = {
     ...((attributes.map ?? before?.map) && { map: true as const }),
     ...((attributes.integer ?? before?.integer) && { integer: true as const }),
+    ...((attributes.readonly ?? before?.readonly) && { readonly: true as const }),
   };
   const index = node.index;
   if (index !== undefined) readSubscript(run, name, index, state, frame);
@@ -82,6 +84,13 @@ function arrayItems(
 }
 
 export function assign(run: Run, state: State, { name, variable }: Assigned): State {
+  const before = state.variables.get(name);
+  if (before?.readonly) {
+    run.erring = true;
+    const { items: _, ...rest } = variable;
+    const value = before.items ? unknown("an array") : joinValues(before.value, variable.value);
+    return withVariable(state, name, { ...rest, value });
+  }
   run.remember(name, variable.items === undefined ? variable.value : unknown("an array"));
   return withVariable(state, name, variable);
 }

@@ -8,7 +8,7 @@ import type { Frame, Outcome, Run, SimpleCommand } from "./run.ts";
 import { doubtful, ordinary } from "./segments.ts";
 import { setOptions, shopt } from "./shell-options.ts";
 import { type State, withUnknownVariables, withVariable } from "./state.ts";
-import { literalText, PLAIN, textsOf, unknown } from "./values.ts";
+import { literalText, NUMBER, textsOf, unknown } from "./values.ts";
 
 /** Null: nothing special, an ordinary segment. */
 export type Builtin = (
@@ -25,7 +25,7 @@ function succeeds(run: Run, command: SimpleCommand, state: State, frame: Frame):
 function goesTo(enter: (state: State, to: State["cwds"]) => State): Builtin {
   return (run, command, state, frame) => {
     run.emit(command, state.cwds, frame);
-    const to = changeFolder(run, command.words, state);
+    const to = changeFolder(run, command, state);
     if (to === "stays") return { ok: state, fail: state, output: null };
     run.rememberFolders(to);
     return { ok: enter(state, to), fail: state, output: null };
@@ -134,7 +134,8 @@ function trap(run: Run, command: SimpleCommand, state: State, frame: Frame): Out
     run.problem("trap", "a trap whose code is not known", frame);
     return ordinary(run, command, state, frame);
   }
-  if (run.dry === 0) run.traps.push({ code, frame });
+  const atEnd = operands.slice(1).every((word) => /^(?:EXIT|0)$/i.test(literalText(word) ?? ""));
+  if (run.dry === 0) run.traps.push({ code, frame, atEnd });
   run.emit(command, state.cwds, frame, { inner: true });
   return { ok: state, fail: state, output: null };
 }
@@ -155,8 +156,7 @@ function unset(run: Run, command: SimpleCommand, state: State, frame: Frame): Ou
     for (const text of textsOf(word.value) ?? []) {
       if (text.startsWith("-")) continue;
       const name = text.replace(/\[.*/s, "");
-      run.remember(name, unknown("unset"));
-      after = withVariable(after, name, { value: unknown("unset"), exported: false });
+      after = run.setVariable(after, name, unknown("unset"));
       if (after.functions.has(name)) {
         const functions = new Map(after.functions);
         const definition = functions.get(name);
@@ -190,9 +190,7 @@ function printf(run: Run, command: SimpleCommand, state: State, frame: Frame): O
   if (attached === "") checkNames(run, target === undefined ? [] : [target], frame);
   else if (!isPlainName(attached)) run.problem("variable-name", `an odd name: ${attached}`, frame);
   const name = (attached === "" ? (literalText(target) ?? "") : attached).replace(/\[.*/s, "");
-  run.remember(name, unknown("set by printf"));
-  const exported = state.variables.get(name)?.exported ?? false;
-  const after = withVariable(state, name, { value: unknown("set by printf"), exported });
+  const after = run.setVariable(state, name, unknown("set by printf"));
   return { ...ordinary(run, command, after, frame), output: null };
 }
 
@@ -200,11 +198,18 @@ function getopts(run: Run, command: SimpleCommand, state: State, frame: Frame): 
   checkNames(run, command.words.slice(2, 3), frame);
   let after = state;
   for (const name of [literalText(command.words[2]) ?? "", "OPTARG"]) {
-    run.remember(name, unknown("set by getopts"));
-    after = withVariable(after, name, { value: unknown("set by getopts"), exported: false });
+    after = run.setVariable(after, name, unknown("set by getopts"));
   }
-  after = withVariable(after, "OPTIND", { value: PLAIN, exported: false });
+  after = run.setVariable(after, "OPTIND", NUMBER);
   return ordinary(run, command, after, frame);
+}
+
+/** `wait -p name` sets a variable, whose subscript would be evaluated. */
+function wait(run: Run, command: SimpleCommand, _state: State, frame: Frame): null {
+  if (command.words.some((word) => !/^(?:-[nf]+|%?\w*)$/.test(literalText(word) ?? "0"))) {
+    run.problem("variable-name", `what it waits for or sets is not sure: ${command.text}`, frame);
+  }
+  return null;
 }
 
 function shift(run: Run, command: SimpleCommand, state: State, frame: Frame): Outcome {
@@ -271,6 +276,7 @@ export const BUILTINS: ReadonlyMap<string, Builtin> = new Map<string, Builtin>([
   ["printf", printf],
   ["getopts", getopts],
   ["shift", shift],
+  ["wait", wait],
   ["test", test],
   ["[", test],
   ["alias", alias],

@@ -1,7 +1,7 @@
 /** `[[ … ]]` and `(( … ))`: the one is a segment with its operators and operands, the other only its arithmetic. */
 
 import type { ArithmeticCommand, TestCommand, TestExpression, Word as WordNode } from "unbash";
-import { isNumeric, readArithmetic, readArithmeticText } from "./arithmetic.ts";
+import { evaluateArithmetic, isNumeric, readArithmeticText } from "./arithmetic.ts";
 import type { Frame, Outcome, Run } from "./run.ts";
 import type { Word } from "./segment.ts";
 import type { State } from "./state.ts";
@@ -106,8 +106,10 @@ export function arithmeticCommand(
   frame: Frame,
 ): Outcome {
   run.step();
-  if (node.expression !== undefined) readArithmetic(run, node.expression, state, frame);
-  else readArithmeticText(run, node.body, state, frame, node.pos);
+  const { erring } = run;
+  evaluateArithmetic(run, node.expression, node.body, state, frame, node.pos);
+  // Here a failure is only the command's own.
+  run.erring = erring;
   const after = run.applyAssigned(state);
   return { ok: after, fail: after, output: null };
 }

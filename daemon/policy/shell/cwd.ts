@@ -1,6 +1,6 @@
 /** Effective working folders: what `cd`, `pushd` and `popd` make of them. */
 
-import type { Run } from "./run.ts";
+import type { Run, SimpleCommand } from "./run.ts";
 import type { Word } from "./segment.ts";
 import type { Folders, State } from "./state.ts";
 import { textsOf } from "./values.ts";
@@ -32,7 +32,14 @@ export function folderNamed(word: Word, from: Folders): Folders {
   return [...found];
 }
 
-export function changeFolder(run: Run, words: readonly Word[], state: State): Destination {
+/** Variables that `cd` heeds; once they are set by hand, where it leads is not followed. */
+const HEEDED = ["CDPATH", "PWD", "OLDPWD", "DIRSTACK"];
+
+export function changeFolder(run: Run, command: SimpleCommand, state: State): Destination {
+  const { words, env } = command;
+  const heeds = (name: string): boolean =>
+    state.variables.has(name) || Object.hasOwn(run.context.env, name);
+  if (env.length > 0) return null;
   let at = 1;
   let physical = false;
   for (; at < words.length; at++) {
@@ -52,9 +59,8 @@ export function changeFolder(run: Run, words: readonly Word[], state: State): De
     return texts === null ? null : texts.map((text) => resolvePath("/", text));
   }
   const texts = textsOf(operand.value);
+  if (HEEDED.some(heeds) && !(texts?.every((text) => text.startsWith("/")) ?? false)) return null;
   if (texts?.includes("-")) return texts.length === 1 ? state.previous : null;
-  const searched = state.variables.has("CDPATH") || Object.hasOwn(run.context.env, "CDPATH");
-  if (searched && !(texts?.every((text) => /^\.{0,2}\//.test(text)) ?? false)) return null;
   return folderNamed(operand, state.cwds);
 }
 
@@ -75,6 +81,7 @@ export function pushed(state: State, to: Folders): State {
 }
 
 export function popped(state: State): State {
+  if (state.variables.has("DIRSTACK")) return { ...moved(state, null), stack: null };
   const stack = state.stack?.slice(0, -1) ?? null;
   return { ...moved(state, state.stack?.at(-1) ?? null), stack };
 }

@@ -5,7 +5,7 @@ import type { Attributes } from "./assignments.ts";
 import type { Frame, Outcome, Run, SimpleCommand } from "./run.ts";
 import type { EnvAssignment, Word } from "./segment.ts";
 import { ordinary } from "./segments.ts";
-import { type State, withUnknownVariables, withVariable } from "./state.ts";
+import { type State, type Variable, withUnknownVariables, withVariable } from "./state.ts";
 import { literal, literalText, unknown } from "./values.ts";
 import { isTelling, variableValue } from "./variables.ts";
 
@@ -25,6 +25,7 @@ export function declarationAttributes(node: Command): Attributes {
     ...((node.name?.text === "export" || letters.includes("x")) && { exported: true }),
     ...(letters.includes("A") && { map: true }),
     ...(letters.includes("i") && { integer: true }),
+    ...((node.name?.text === "readonly" || letters.includes("r")) && { readonly: true }),
   };
 }
 
@@ -51,14 +52,18 @@ export function declare(run: Run, command: SimpleCommand, state: State, frame: F
     const written = /^([A-Za-z_]\w*)(?:\[[^\]]*\])?\+?=/.exec(word.text)?.[1];
     const name = written ?? /^[A-Za-z_]\w*/.exec(head)?.[0];
     if (name !== undefined && local) frame.call?.locals.add(name);
+    if (name !== undefined && mayBeCompound(word, letters, after.variables.get(name))) {
+      run.problem("declaration", `a list that is read again: ${word.text}`, frame);
+    }
     // Written as an assignment it has been read as one.
     if (written !== undefined && named.has(written)) continue;
     const assignment = text === null ? null : ASSIGNMENT.exec(text);
     if (assignment !== null) {
       after = declared(run, after, assignment, word, isExported, env);
     } else if (text !== null && name === text) {
+      const fixed = verb === "readonly" || letters.includes("r");
       if (!isExported) {
-        if (verb === "local" || local) after = withoutValue(run, after, name, letters);
+        after = withoutValue(run, after, name, letters, fixed);
         continue;
       }
       const value = variableValue(run, name, after);
@@ -80,9 +85,24 @@ export function declare(run: Run, command: SimpleCommand, state: State, frame: F
     }
   }
   if (letters.includes("n")) run.problem("nameref", "a variable that stands for another", frame);
+  if (/[ulc]/.test(letters)) {
+    run.problem("declaration", "a variable that changes what it is given", frame);
+  }
   const functions = letters.includes("f") && (verb === "export" || letters.includes("x"));
   if (functions) run.problem("exported-function", "a function that programs inherit", frame);
   return ordinary(run, { ...command, env }, after, frame);
+}
+
+/**
+ * `declare -a "x=($(…))"`: a text in parentheses is read as a list, and what is in it is expanded once more. So may be
+ * any text that an array is given.
+ */
+function mayBeCompound(word: Word, letters: string, variable: Variable | undefined): boolean {
+  if (/^\w+\+?=\(/.test(word.text)) return false;
+  const text = literalText(word);
+  if (text !== null) return /^\w+(?:\[[^\]]*\])?\+?=\s*\(/.test(text);
+  const array = /[aA]/.test(letters) || variable?.items !== undefined || variable?.map === true;
+  return array && /=/.test(word.text);
 }
 
 /** An assignment that only became one by expansion or quoting: `export "A=b"`. */
@@ -102,7 +122,13 @@ function declared(
 }
 
 /** `local x` without a value, `declare -A map`. */
-function withoutValue(run: Run, state: State, name: string, letters: string): State {
+function withoutValue(
+  run: Run,
+  state: State,
+  name: string,
+  letters: string,
+  fixed: boolean,
+): State {
   const before = state.variables.get(name);
   const value = before?.value ?? variableValue(run, name, state);
   return withVariable(state, name, {
@@ -111,5 +137,6 @@ function withoutValue(run: Run, state: State, name: string, letters: string): St
     ...(before?.items !== undefined && { items: before.items }),
     ...(letters.includes("A") && { map: true }),
     ...(letters.includes("i") && { integer: true }),
+    ...(fixed && { readonly: true }),
   });
 }

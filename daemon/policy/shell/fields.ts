@@ -136,7 +136,7 @@ function addSplit(fields: Fields, text: string): void {
 export function flush(fields: Fields): void {
   const { pieces, quoted, text } = fields;
   if (pieces.length > 0 || quoted) {
-    const value = pieces.length === 0 ? EMPTY : combined(pieces);
+    const value = pieces.length === 0 ? EMPTY : present(combined(pieces), quoted);
     fields.done.push(
       fields.process === undefined
         ? { text, value, quoted }
@@ -146,6 +146,13 @@ export function flush(fields: Fields): void {
   fields.pieces = [];
   fields.quoted = false;
   delete fields.process;
+}
+
+/** An unquoted word that would be empty is none. */
+function present(value: WordValue, quoted: boolean): WordValue {
+  if (quoted || value.kind !== "listed" || !value.empty) return value;
+  const { empty: _, ...rest } = value;
+  return rest;
 }
 
 function combined(pieces: readonly Piece[]): WordValue {

@@ -4,7 +4,7 @@ import { findBases } from "./listers.ts";
 import { type Grammar, parseOptions } from "./options.ts";
 import type { Frame, Outcome, Run, SimpleCommand } from "./run.ts";
 import type { Redirect, Word, WordValue } from "./segment.ts";
-import { doubtful, ordinary, unwrapped } from "./segments.ts";
+import { ordinary, unwrapped } from "./segments.ts";
 import type { State } from "./state.ts";
 import { concatenate, literal, literalText, unknown } from "./values.ts";
 
@@ -28,7 +28,9 @@ export function xargs(run: Run, command: SimpleCommand, state: State, frame: Fra
   const parsed = parseOptions(command.words, 1, XARGS);
   if (parsed === null || parsed.options.has("process-slot-var")) {
     const message = `which command it runs is not sure: ${command.text}`;
-    return doubtful(run, command, state, frame, { code: "wrapper", message, at: -1 });
+    return ordinary(run, command, state, frame, {
+      problems: [{ code: "wrapper", message, at: -1 }],
+    });
   }
   const { options } = parsed;
   const words = command.words.slice(parsed.next);
@@ -49,7 +51,9 @@ export function xargs(run: Run, command: SimpleCommand, state: State, frame: Fra
           : literalText(replace);
     if (marker === null) {
       const message = `what xargs replaces is not known: ${command.text}`;
-      return doubtful(run, command, state, frame, { code: "wrapper", message, at: -1 });
+      return ordinary(run, command, state, frame, {
+        problems: [{ code: "wrapper", message, at: -1 }],
+      });
     }
     inner = substituteAll(words, marker, single(item));
   }
@@ -94,7 +98,9 @@ function substituteAll(words: readonly Word[], marker: string, item: Word): read
     const { value } = word;
     if (value.kind !== "literal") {
       // It could hold the marker anywhere.
-      return value.kind === "number" ? word : { ...word, value: unknown("replaced by xargs") };
+      if (value.kind === "number") return word;
+      const many = value.kind === "glob" || ("many" in value && value.many);
+      return { ...word, value: unknown("an argument with names put into it", many) };
     }
     if (marker === "" || !value.value.includes(marker)) return word;
     const parts = value.value.split(marker);

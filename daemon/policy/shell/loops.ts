@@ -1,10 +1,10 @@
 /** Loops: their bodies are read until nothing new can come of another turn, then once more for good. */
 
 import type { ArithmeticFor, For, Select, Statement, While } from "unbash";
-import { readArithmetic } from "./arithmetic.ts";
+import { evaluateArithmetic } from "./arithmetic.ts";
 import type { Frame, Outcome, Run } from "./run.ts";
 import type { Word, WordValue } from "./segment.ts";
-import { joinStates, type State, sameState, widen, withVariable } from "./state.ts";
+import { joinStates, type State, sameState, widen } from "./state.ts";
 import { EMPTY, joinValues, unknown } from "./values.ts";
 import { parameter } from "./variables.ts";
 import { expandWord } from "./words.ts";
@@ -81,22 +81,18 @@ export function forLoop(
   }
   const name = node.name.text;
   const value = turnValue(words);
-  run.remember(name, value);
-  const exported = state.variables.get(name)?.exported ?? false;
+  const start = run.applyAssigned(state);
   const inside = loopFrame(frame);
   const turn = (head: State): { outcome: Outcome; after: State | undefined } => {
-    let begin = withVariable(head, name, { value, exported });
+    let begin = run.setVariable(head, name, value);
     if (node.type === "Select") {
-      begin = withVariable(begin, "REPLY", {
-        value: unknown("typed by a person"),
-        exported: false,
-      });
+      begin = run.setVariable(begin, "REPLY", unknown("typed by a person"));
     }
     const own = { ...inside, exits: [] as State[] };
     const outcome = readList(run, node.body.commands, begin, own);
     return { outcome, after: afterBody(outcome, own.exits) };
   };
-  const head = settle(run, state, (one) => turn(one).after);
+  const head = settle(run, start, (one) => turn(one).after);
   const { outcome, after } = turn(head);
   const end = joinStates(head, after);
   return {
@@ -144,7 +140,8 @@ export function arithmeticLoop(
   const inside = loopFrame(frame);
   const evaluate = (expression: ArithmeticFor["test"], at: State): State => {
     if (expression === undefined) return at;
-    readArithmetic(run, expression, at, frame);
+    const text = frame.source.slice(expression.pos, expression.end);
+    evaluateArithmetic(run, expression, text, at, frame);
     return run.applyAssigned(at);
   };
   const begin = evaluate(node.initialize, state);

@@ -1,7 +1,7 @@
 /** What `${…}` expands to, with its operators. */
 
 import type { ParameterExpansionPart, ParameterOperation, Word as WordNode } from "unbash";
-import { readArithmeticText, readSubscript } from "./arithmetic.ts";
+import { isPlainName, readArithmeticText, readSubscript, unsureFrom } from "./arithmetic.ts";
 import { escapeGlob, removeMatch } from "./globs.ts";
 import type { Frame, Run } from "./run.ts";
 import type { WordValue } from "./segment.ts";
@@ -28,10 +28,7 @@ export function parameterExpansion(
 ): Expansion {
   const { parameter: name, index, operation, prefix } = part;
   if (index !== undefined) readSubscript(run, name, index, state, frame);
-  if (prefix === "!") {
-    if (operation !== undefined) operate(run, part, operation, unknown("indirect"), state, frame);
-    return unknown("indirect expansion", true);
-  }
+  if (prefix === "!") return indirect(run, part, state, frame);
   if (prefix === "#") return NUMBER;
   let value: Expansion;
   if (index === undefined) {
@@ -44,6 +41,22 @@ export function parameterExpansion(
   if (operation === undefined) return value;
   const whole = Array.isArray(value) ? unknown("changed list", true) : (value as WordValue);
   return operate(run, part, operation, whole, state, frame);
+}
+
+/** `${!x}` is the variable that `$x` names, and a subscript in that name would be evaluated; `${!x[@]}`, `${!x*}` are names. */
+function indirect(run: Run, part: ParameterExpansionPart, state: State, frame: Frame): Expansion {
+  const { parameter: name, index, operation } = part;
+  const names = operation?.type === "Names" || index?.text === "@" || index?.text === "*";
+  const texts = index === undefined ? textsOf(joined(parameter(run, name, state))) : null;
+  if (!names && !(texts?.every(isPlainName) ?? false)) {
+    run.problem("indirect", `which variable it is, is not sure: ${part.text}`, frame, part.pos);
+  }
+  if (operation !== undefined) operate(run, part, operation, unknown("indirect"), state, frame);
+  return unknown("indirect expansion", true);
+}
+
+function joined(expansion: Expansion): WordValue {
+  return Array.isArray(expansion) ? unknown("several words") : (expansion as WordValue);
 }
 
 function operate(
@@ -69,6 +82,9 @@ function operate(
       return replaced(value, operation.operator, pattern, by) ?? other;
     }
     case "Slice": {
+      // A negative length may be an error.
+      const plain = /^ ?-?\d+$/.test(operation.offset.text);
+      if (!plain || !/^\d*$/.test(operation.length?.text ?? "")) run.erring = true;
       for (const word of [operation.offset, operation.length]) {
         if (word === undefined) continue;
         const text = run.hooks.unsplit(run, word, state, frame);
@@ -118,7 +134,10 @@ function defaulted(
   state: State,
   frame: Frame,
 ): WordValue {
+  const mark = run.assigned.length;
   const fallback = run.hooks.unsplit(run, operand, state, frame);
+  // The operand may not be looked at.
+  unsureFrom(run, mark, state);
   const texts = textsOf(value);
   const full =
     value.kind === "number" ||
@@ -135,7 +154,11 @@ function defaulted(
     case "=": {
       if (full) return value;
       const result = empty && operator === ":=" ? fallback : notSure(value, fallback);
-      run.assigned.push([part.parameter, result]);
+      if (!/^[A-Za-z_]/.test(part.parameter) || part.index !== undefined) run.erring = true;
+      run.assigned.push([
+        part.parameter,
+        part.index === undefined ? result : unknown("element set"),
+      ]);
       return result;
     }
     case ":+":

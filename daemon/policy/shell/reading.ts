@@ -5,7 +5,7 @@ import { parseOptions } from "./options.ts";
 import type { Frame, Outcome, Run, SimpleCommand } from "./run.ts";
 import type { Word, WordValue } from "./segment.ts";
 import { ordinary } from "./segments.ts";
-import { type State, withUnknownVariables, withVariable } from "./state.ts";
+import { type State, withUnknownVariables } from "./state.ts";
 import { literalText, oneOf, unknown } from "./values.ts";
 
 const READ = { flags: "ersE", values: "adinNptu" };
@@ -34,11 +34,8 @@ export function readBuiltin(run: Run, command: SimpleCommand, state: State, fram
   let ok = state;
   let fail = state;
   for (const name of names) {
-    const exported = state.variables.get(name)?.exported ?? false;
-    run.remember(name, value);
-    run.remember(name, unknown("nothing to read"));
-    ok = withVariable(ok, name, { value, exported });
-    fail = withVariable(fail, name, { value: unknown("nothing to read"), exported });
+    ok = run.setVariable(ok, name, value);
+    fail = run.setVariable(fail, name, unknown("nothing to read"));
   }
   return { ok, fail, output: null };
 }
@@ -78,12 +75,6 @@ export function readLines(run: Run, command: SimpleCommand, state: State, frame:
   const items: readonly Word[] | undefined = listed
     ? [{ text: "line", value: { ...input, many: true }, quoted: true }]
     : undefined;
-  const value = unknown("lines of a file");
-  run.remember(name, value);
-  const after = withVariable(state, name, {
-    value,
-    exported: state.variables.get(name)?.exported ?? false,
-    ...(items !== undefined && { items }),
-  });
+  const after = run.setVariable(state, name, unknown("lines of a file"), items);
   return { ok: after, fail: state, output: null };
 }

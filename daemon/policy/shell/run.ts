@@ -129,9 +129,16 @@ export class Run {
   readonly everValues = new Map<string, WordValue>();
   everFolders: Folders;
   everPlainIfs = true;
-  readonly traps: { readonly code: string; readonly frame: Frame }[] = [];
+  readonly traps: { readonly code: string; readonly frame: Frame; readonly atEnd: boolean }[] = [];
   /** Every function by name, and whether its body has been read through a call. */
   readonly functions = new Map<FunctionBody["node"], { body: FunctionBody; called: boolean }>();
+  /**
+   * An expansion was read that may fail, such as a division by zero: bash then skips the rest of the line, and goes on
+   * with the next one. `touched` is what the line may have changed, or not.
+   */
+  erring = false;
+  touched = new Set<string>();
+  touchedFolders = false;
   readonly everFunctions = new Map<string, FunctionDefinition>();
   private readonly scripts = new Map<string, ParsedScript>();
   private steps = 0;
@@ -176,23 +183,34 @@ export class Run {
   applyAssigned(state: State): State {
     if (this.assigned.length === 0) return state;
     let after = state;
-    for (const [name, value] of this.assigned) {
-      this.remember(name, value);
-      const exported = after.variables.get(name)?.exported ?? false;
-      after = withVariable(after, name, { value, exported });
-    }
+    for (const [name, value] of this.assigned) after = this.setVariable(after, name, value);
     this.assigned.length = 0;
     return after;
   }
 
+  /** Gives a variable a value, as its attributes allow. */
+  setVariable(state: State, name: string, value: WordValue, items?: readonly Word[]): State {
+    const before = state.variables.get(name);
+    const { items: _, ...rest } = before ?? { exported: false };
+    if (before?.integer && value.kind !== "number") {
+      this.problem("arithmetic", `evaluated as arithmetic: what ${name} is given`);
+    }
+    const kept = before?.readonly ? joinValues(before.value, value) : value;
+    if (before?.readonly) this.erring = true;
+    this.remember(name, kept);
+    return withVariable(state, name, { ...rest, value: kept, ...(items && { items }) });
+  }
+
   /** Records a variable's new value for what may run at any later time. */
   remember(name: string, value: WordValue): void {
+    this.touched.add(name);
     if (name === "IFS") this.everPlainIfs = false;
     const before = this.everValues.get(name);
     this.everValues.set(name, before === undefined ? value : joinValues(before, value));
   }
 
   rememberFolders(folders: Folders): void {
+    this.touchedFolders = true;
     this.everFolders = joinFolders(this.everFolders, folders);
   }
 

@@ -1,7 +1,7 @@
 /** How a decoded command becomes a segment, and what the shell is left with after it. */
 
 import { outputOf } from "./outputs.ts";
-import type { Frame, Outcome, Run, SimpleCommand } from "./run.ts";
+import type { Frame, Outcome, Output, Run, SimpleCommand } from "./run.ts";
 import type { Problem, Word } from "./segment.ts";
 import { type State, withUnknownVariables } from "./state.ts";
 import { unknown } from "./values.ts";
@@ -22,8 +22,16 @@ export function ordinary(
   extra?: Parameters<Run["emit"]>[3],
 ): Outcome {
   run.emit(command, state.cwds, frame, extra);
-  const output = command.redirected ? null : outputOf(run, command, state);
+  const output = command.redirected
+    ? null
+    : (withMessages(command.redirects) ?? outputOf(run, command, state));
   return { ok: state, fail: state, output };
+}
+
+/** With `2>&1` an output holds messages too, which may be anything. */
+export function withMessages(redirects: SimpleCommand["redirects"]): Output {
+  const mixed = redirects.some(({ fd, kind }) => fd === 2 && kind === "dup");
+  return mixed ? unknown("output and messages") : null;
 }
 
 /** A segment of which so little is known that it may have changed anything in the shell. */

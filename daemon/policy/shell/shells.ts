@@ -3,7 +3,7 @@
 import { parseOptions } from "./options.ts";
 import type { Frame, Outcome, Run, SimpleCommand } from "./run.ts";
 import type { Word } from "./segment.ts";
-import { doubtful, ordinary } from "./segments.ts";
+import { ordinary } from "./segments.ts";
 import { childState, type State } from "./state.ts";
 import { literal, literalText, textsOf, unknown } from "./values.ts";
 
@@ -29,7 +29,9 @@ export function interpreter(
   const parsed = words === null ? null : parseOptions(words, 1, SHELL);
   if (words === null || parsed === null) {
     const message = `options of ${name} that change how it reads: ${command.text}`;
-    return doubtful(run, command, state, frame, { code: "shell-option", message, at: -1 });
+    return ordinary(run, command, state, frame, {
+      problems: [{ code: "shell-option", message, at: -1 }],
+    });
   }
   const option = parsed.options.get("o");
   if (
@@ -37,7 +39,9 @@ export function interpreter(
     !SAFE_O.test(typeof option === "object" ? (literalText(option) ?? "") : "")
   ) {
     const message = `an option of ${name} that changes how it reads: ${command.text}`;
-    return doubtful(run, command, state, frame, { code: "shell-option", message, at: -1 });
+    return ordinary(run, command, state, frame, {
+      problems: [{ code: "shell-option", message, at: -1 }],
+    });
   }
   const [first, ...rest] = words.slice(parsed.next);
   const arg0 = { ...(words[0] as Word), value: unknown("$0") };
@@ -46,7 +50,9 @@ export function interpreter(
     const codes = textsOf(first.value);
     if (codes === null || codes.length > CODES_MAX) {
       const message = `code that is not known: ${first.text}`;
-      return doubtful(run, command, state, frame, { code: "code", message, at: -1 });
+      return ordinary(run, command, state, frame, {
+        problems: [{ code: "code", message, at: -1 }],
+      });
     }
     const sure = !rest.some(({ value }) => value.kind === "unknown" && value.many);
     const args = sure ? (rest.length === 0 ? [arg0] : rest) : null;

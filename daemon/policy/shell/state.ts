@@ -17,6 +17,8 @@ export interface Variable {
   readonly map?: true;
   /** `declare -i`: what is assigned is evaluated as arithmetic. */
   readonly integer?: true;
+  /** Assigning fails, and leaves it as it was. */
+  readonly readonly?: true;
 }
 
 export interface FunctionBody {
@@ -86,6 +88,16 @@ export function withUnknownVariables(state: State, why: string): State {
   return { ...state, variables, plainIfs: false };
 }
 
+/** After a line of which a part may not have run. */
+export function withUntrusted(state: State, names: ReadonlySet<string>, folders: boolean): State {
+  let after = state;
+  for (const name of names) {
+    const exported = state.variables.get(name)?.exported ?? false;
+    after = withVariable(after, name, { value: unknown("set in a line that may fail"), exported });
+  }
+  return folders ? { ...after, cwds: null, previous: null, stack: null } : after;
+}
+
 /** What a new shell process inherits: folder and exported variables. */
 export function childState(state: State, env: ReadonlyMap<string, WordValue>): State {
   const variables = new Map<string, Variable>();
@@ -128,6 +140,7 @@ function joinVariable(a: Variable | undefined, b: Variable | undefined): Variabl
     const kind = {
       ...((a.map ?? b.map) && { map: true as const }),
       ...((a.integer ?? b.integer) && { integer: true as const }),
+      ...((a.readonly ?? b.readonly) && { readonly: true as const }),
     };
     const value =
       a.items === undefined && b.items === undefined
@@ -194,6 +207,7 @@ function sameVariable(a: Variable, b: Variable | undefined): boolean {
       a.exported === b.exported &&
       a.map === b.map &&
       a.integer === b.integer &&
+      a.readonly === b.readonly &&
       a.items === b.items &&
       sameValue(a.value, b.value))
   );

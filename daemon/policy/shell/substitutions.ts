@@ -12,6 +12,8 @@ import { partValue, unsplit } from "./words.ts";
 /** What `$(…)` is replaced by: the output without the newlines at its end. */
 function substituted(output: Outcome["output"]): WordValue {
   if (output === null) return EMPTY;
+  // The command may fail and print nothing; what `mktemp` would do then is not worth a question.
+  if (output.kind === "listed") return { ...output, empty: true };
   if (output.kind !== "literal") return output;
   if (output.value.includes("\0")) return unknown("a NUL in an output");
   return literal(output.value.replace(/\n+$/, ""));

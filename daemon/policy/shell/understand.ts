@@ -4,7 +4,7 @@ import { COMMAND_CHARS_MAX } from "../../limits.ts";
 import { hiddenCharacters } from "./characters.ts";
 import { type Frame, Overrun, Run } from "./run.ts";
 import type { UnderstandContext, Understanding } from "./segment.ts";
-import { freshState, type State, type Variable } from "./state.ts";
+import { freshState, joinStates, type State, sameState, type Variable } from "./state.ts";
 import { HOOKS } from "./substitutions.ts";
 import { unknown } from "./values.ts";
 import { readBody, readScript } from "./walk.ts";
@@ -64,13 +64,19 @@ function readLater(run: Run): void {
   const { traps, functions } = run;
   if (traps.length === 0 && functions.size === 0) return;
   for (let at = 0; at < traps.length; at++) {
-    const { code, frame } = traps[at] as (typeof traps)[number];
-    run.hooks.script(run, code, anyTime(run), {
+    const { code, frame, atEnd } = traps[at] as (typeof traps)[number];
+    const state = anyTime(run);
+    const { ok, fail } = run.hooks.script(run, code, state, {
       ...frame,
       nested: true,
       context: frame.context.includes("trap") ? frame.context : [...frame.context, "trap"],
       depth: run.deeper(frame),
     });
+    // A trap that may run between two commands would move the second one.
+    const after = joinStates(ok, fail);
+    if (!atEnd && after !== undefined && !sameState(state, after)) {
+      run.problem("trap", `a trap that changes the shell at any time: ${code}`);
+    }
   }
   for (const { body, called } of functions.values()) {
     if (called) continue;

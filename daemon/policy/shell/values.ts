@@ -213,7 +213,10 @@ export function concatenate(a: WordValue, b: WordValue): WordValue {
   if (a.kind === "number" || b.kind === "number") {
     const left = a.kind === "number" ? a.sample : a.kind === "literal" ? a.value : undefined;
     const right = b.kind === "number" ? b.sample : b.kind === "literal" ? b.value : undefined;
-    const sample = left === undefined || right === undefined ? undefined : left + right;
+    // A number that a command failed to print leaves `/…` behind.
+    const bare =
+      a.kind === "number" && /^\d+$/.test(left ?? "") && (right?.startsWith("/") ?? true);
+    const sample = bare || left === undefined || right === undefined ? undefined : left + right;
     const prefix = a.kind === "literal" ? a.value : "";
     const plain =
       (a.kind === "number" || (textsOf(a)?.every(isPlain) ?? false)) &&

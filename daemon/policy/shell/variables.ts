@@ -15,10 +15,20 @@ const NUMBERS = new Set(
   ),
 );
 
+/** Variables that bash computes anew, or does not let be assigned, so that an assignment says nothing. */
+const COMPUTED = new Set(
+  "BASHOPTS SHELLOPTS BASH_VERSINFO BASH_ARGV0 BASH_COMMAND BASH_SOURCE BASH_LINENO BASH_ARGC BASH_ARGV BASH_ALIASES BASH_CMDS BASH_EXECUTION_STRING BASH_REMATCH COMP_WORDBREAKS DIRSTACK EPOCHREALTIME FUNCNAME GROUPS PIPESTATUS PWD OLDPWD".split(
+    " ",
+  ),
+);
+
 /** `$name` for a variable (not for a positional or special parameter). */
 export function variableValue(run: Run, name: string, state: State): WordValue {
   const variable = state.variables.get(name);
   if (NUMBERS.has(name)) return NUMBER;
+  if (COMPUTED.has(name) && (variable !== undefined || !/PWD$/.test(name))) {
+    return unknown(`bash keeps $${name} itself`);
+  }
   if (variable !== undefined) {
     const first = variable.items?.[0];
     return variable.items === undefined ? variable.value : (first?.value ?? unknown("empty array"));
@@ -55,10 +65,25 @@ export function parameter(run: Run, name: string, state: State): Expansion {
       return unknown("$_");
   }
   if (/^\d+$/.test(name)) {
-    if (state.args === null) return unknown(`argument ${name}`);
-    return state.args[Number(name)]?.value ?? EMPTY;
+    return argument(state, Number(name));
   }
   return variableValue(run, name, state);
+}
+
+/** `$1` and so on; behind a word that may be several, it may be any of them, or none. */
+function argument(state: State, number: number): WordValue {
+  if (state.args === null || (number === 0 && state.variables.has("BASH_ARGV0"))) {
+    return unknown(`argument ${number}`);
+  }
+  const several = state.args.findIndex(
+    ({ value }) => value.kind === "glob" || ("many" in value && value.many),
+  );
+  if (several < 0 || several > number) return state.args[number]?.value ?? EMPTY;
+  const value = several === state.args.length - 1 ? state.args[several]?.value : undefined;
+  if (value?.kind === "listed") return { ...value, many: false, empty: true };
+  if (value?.kind !== "glob") return unknown(`argument ${number}`);
+  const bases = [value.base === "" ? "." : value.base];
+  return { kind: "listed", bases, many: false, dashed: value.dashed, split: false, empty: true };
 }
 
 /**

@@ -7,6 +7,7 @@ import type {
   CompoundList,
   Function as FunctionNode,
   ParsedScript,
+  Pipeline,
   PipelineNode,
   Redirected,
   Statement,
@@ -16,14 +17,59 @@ import { arithmeticCommand, testCommand } from "./conditions.ts";
 import { arithmeticLoop, forLoop, whileLoop } from "./loops.ts";
 import { readRedirects } from "./redirects.ts";
 import type { ContextLabel, Frame, Outcome, Output, Run } from "./run.ts";
-import { joinStates, type State, withVariable } from "./state.ts";
+import { withMessages } from "./segments.ts";
+import { joinStates, type State, withUntrusted } from "./state.ts";
 import { unknown } from "./values.ts";
 import { unsplit } from "./words.ts";
 
 const UNREACHED = undefined;
 
+/** A script, line by line: an expansion that fails skips the rest of its line only. */
 export function readScript(run: Run, script: ParsedScript, state: State, frame: Frame): Outcome {
-  return readList(run, script.commands, state, frame);
+  const lines = linesOf(script, frame.source);
+  const [only] = lines;
+  if (only !== undefined && lines.length === 1) return readList(run, only, state, frame);
+  const { erring, touched, touchedFolders } = run;
+  let here = state;
+  let outcome: Outcome = { ok: state, fail: UNREACHED, output: null };
+  let output: Output = null;
+  let reached = true;
+  for (const line of lines) {
+    run.erring = false;
+    run.touched = new Set();
+    run.touchedFolders = false;
+    outcome = readList(run, line, here, frame);
+    output = bothOutputs(output, outcome.output);
+    const next = joinStates(outcome.ok, outcome.fail);
+    reached &&= next !== undefined || run.erring;
+    here = next ?? here;
+    if (run.erring) {
+      here = withUntrusted(here, run.touched, run.touchedFolders);
+      outcome = both(here, output);
+    }
+    for (const name of run.touched) touched.add(name);
+    run.touchedFolders ||= touchedFolders;
+  }
+  run.erring ||= erring;
+  run.touched = touched;
+  return reached
+    ? { ok: outcome.ok, fail: outcome.fail, output }
+    : { ok: UNREACHED, fail: UNREACHED, output };
+}
+
+function linesOf(script: ParsedScript, source: string): (readonly Statement[])[] {
+  const { commands } = script;
+  if (commands.length < 2) return [commands];
+  const lines: Statement[][] = [];
+  let end = 0;
+  for (const statement of commands) {
+    const line = lines.at(-1);
+    if (line === undefined || source.slice(end, statement.pos).includes("\n")) {
+      lines.push([statement]);
+    } else line.push(statement);
+    end = statement.end;
+  }
+  return lines;
 }
 
 export function inContext(frame: Frame, label: ContextLabel): Frame {
@@ -105,7 +151,7 @@ function readPipeline(run: Run, node: PipelineNode, state: State, frame: Frame):
   if (only !== undefined && node.commands.length === 1) {
     outcome = readCommand(run, only, state, frame);
   } else {
-    outcome = { ok: state, fail: state, output: readStages(run, node.commands, state, frame) };
+    outcome = { ok: state, fail: state, output: readStages(run, node, state, frame) };
   }
   const negations = node.prefixes.filter((prefix) => prefix.type === "Negation").length;
   return negations % 2 === 0
@@ -116,7 +162,7 @@ function readPipeline(run: Run, node: PipelineNode, state: State, frame: Frame):
 /** Every stage is a shell of its own; each reads what the one before it writes. */
 function readStages(
   run: Run,
-  commands: readonly CommandNode[],
+  { commands, operators }: Pipeline,
   state: State,
   frame: Frame,
 ): Output {
@@ -133,7 +179,8 @@ function readStages(
     if (at > 0) joinPipe(run, before, first);
     if (last) return;
     const from = run.sink.slice(kept);
-    stage = { ...stage, stdin: { kind: "pipe", from }, input: output };
+    const input = operators[at] === "|&" ? unknown("output and messages") : output;
+    stage = { ...stage, stdin: { kind: "pipe", from }, input };
   });
   run.sink = outer;
   return output;
@@ -180,9 +227,9 @@ export function readCommand(run: Run, node: CommandNode, state: State, frame: Fr
       if (body.type === "CompoundList") readList(run, body.commands, state, inside);
       else readCommand(run, body, state, inside);
       const name = node.name?.text ?? "COPROC";
-      const array = { value: unknown("descriptors of a coprocess"), exported: false };
-      const named = withVariable(state, name, array);
-      const after = withVariable(named, `${name}_PID`, array);
+      const array = unknown("descriptors of a coprocess");
+      const named = run.setVariable(state, name, array);
+      const after = { ...run.setVariable(named, `${name}_PID`, array), jobs: true };
       return { ok: after, fail: after, output: null };
     }
     default:
@@ -233,16 +280,19 @@ export function readCompound(
     case "Case": {
       const inside = deeper(run, inContext(frame, "condition"));
       unsplit(run, node.word, state, frame);
-      let after: State | undefined = state;
+      const begin = run.applyAssigned(state);
+      let after: State | undefined = begin;
       let falling: State | undefined;
       let output: Output = null;
       for (const item of node.items) {
-        for (const pattern of item.pattern) unsplit(run, pattern, state, frame);
-        const body = readList(run, item.body.commands, joinStates(state, falling) ?? state, inside);
+        for (const pattern of item.pattern) unsplit(run, pattern, begin, frame);
+        // Patterns are expanded one after the other, until one matches.
+        const here = joinStates(joinStates(begin, run.applyAssigned(begin)), falling) ?? begin;
+        const body = readList(run, item.body.commands, here, inside);
         output = bothOutputs(output, body.output);
         const end = joinStates(body.ok, body.fail);
         falling = item.terminator === ";&" || item.terminator === ";;&" ? end : undefined;
-        after = joinStates(after, end);
+        after = joinStates(joinStates(after, here), end);
       }
       return both(after, output);
     }
@@ -267,14 +317,16 @@ export function deeper(run: Run, frame: Frame): Frame {
 /** Redirects of a compound command: a segment of their own, then everything inside reads from there. */
 function readRedirected(run: Run, node: Redirected, state: State, frame: Frame): Outcome {
   const { redirects, stdin, input, redirected } = readRedirects(run, node.redirects, state, frame);
+  const begin = run.applyAssigned(state);
   const outer = run.sink;
   const text = frame.source.slice(node.redirects[0]?.pos ?? node.pos, node.end);
   const command = { text, words: [], env: [], redirects, stdin, input, redirected: true };
   run.emit({ ...command, wrappers: [], shellLevel: true }, state.cwds, frame);
   if (redirected) run.sink = [];
-  const outcome = readCompound(run, node.command, state, { ...frame, stdin, input });
+  const outcome = readCompound(run, node.command, begin, { ...frame, stdin, input });
   run.sink = outer;
-  return redirected ? { ...outcome, output: null } : outcome;
+  const output = redirected ? null : (withMessages(redirects) ?? outcome.output);
+  return { ...outcome, output };
 }
 
 /** The body of a function. */

@@ -1,7 +1,7 @@
 /** Decodes words: quotes, escapes, tilde, braces, expansions, splitting and globs, each done once, as bash does them. */
 
 import { parse, type Word as WordNode, type WordPart } from "unbash";
-import { readArithmetic, readArithmeticText } from "./arithmetic.ts";
+import { evaluateArithmetic } from "./arithmetic.ts";
 import { expandBraces, mayHaveBraces } from "./braces.ts";
 import { addExpansion, addUnquoted, type Fields, flush } from "./fields.ts";
 import { parameterExpansion } from "./parameters.ts";
@@ -221,9 +221,8 @@ export function partValue(run: Run, part: WordPart, state: State, frame: Frame):
     case "CommandExpansion":
       return run.hooks.substitute(run, part, state, frame);
     case "ArithmeticExpansion": {
-      const { expression } = part;
-      if (expression !== undefined) readArithmetic(run, expression, state, frame);
-      else readArithmeticText(run, part.text.slice(3, -2), state, frame, part.pos);
+      const inside = part.text.startsWith("$((") ? part.text.slice(3, -2) : part.text.slice(2, -1);
+      evaluateArithmetic(run, part.expression, inside, state, frame, part.pos);
       return NUMBER;
     }
     case "ProcessSubstitution":

@@ -4,11 +4,11 @@ import { folderNamed } from "./cwd.ts";
 import { findExec, xargs } from "./finds.ts";
 import { type Grammar, parseOptions } from "./options.ts";
 import type { Frame, Outcome, Run, SimpleCommand } from "./run.ts";
-import type { EnvAssignment, Problem, Word } from "./segment.ts";
+import type { EnvAssignment, Word } from "./segment.ts";
 import { doubtful, ordinary, programName, unwrapped } from "./segments.ts";
 import { interpreter } from "./shells.ts";
-import type { State } from "./state.ts";
-import { literal, literalText } from "./values.ts";
+import { type State, withVariable } from "./state.ts";
+import { literal, literalText, unknown } from "./values.ts";
 
 /** Null: this form runs nothing else; it is a segment as it stands. */
 export type Wrapper = (
@@ -18,8 +18,10 @@ export type Wrapper = (
   frame: Frame,
 ) => Outcome | null;
 
-function unclear(command: SimpleCommand): Problem {
-  return { code: "wrapper", message: `which command it runs is not sure: ${command.text}`, at: -1 };
+/** A segment as it stands, that asks because what it runs could not be made out. */
+function unclear(run: Run, command: SimpleCommand, state: State, frame: Frame): Outcome {
+  const message = `which command it runs is not sure: ${command.text}`;
+  return ordinary(run, command, state, frame, { problems: [{ code: "wrapper", message, at: -1 }] });
 }
 
 interface Simple extends Grammar {
@@ -34,11 +36,11 @@ interface Simple extends Grammar {
 function simple(name: string, grammar: Simple): Wrapper {
   return (run, command, state, frame) => {
     const parsed = parseOptions(command.words, 1, grammar);
-    if (parsed === null) return doubtful(run, command, state, frame, unclear(command));
+    if (parsed === null) return unclear(run, command, state, frame);
     if (grammar.without?.some((option) => parsed.options.has(option))) return null;
     const from = parsed.next + (grammar.operands ?? 0);
     const skipped = command.words.slice(parsed.next, from);
-    if (skipped.some(isUnsure)) return doubtful(run, command, state, frame, unclear(command));
+    if (skipped.some(isUnsure)) return unclear(run, command, state, frame);
     const words = command.words.slice(from);
     if (words.length === 0) return null;
     const file = grammar.writes === undefined ? undefined : parsed.options.get(grammar.writes);
@@ -83,7 +85,7 @@ const env: Wrapper = (run, command, state, frame) => {
     literalText(rest[0]) === "-" && verb !== undefined ? [verb, ...rest.slice(1)] : command.words;
   const parsed = parseOptions(words, 1, ENV);
   if (parsed === null || parsed.options.has("S") || parsed.options.has("split-string")) {
-    return doubtful(run, command, state, frame, unclear(command));
+    return unclear(run, command, state, frame);
   }
   const added: EnvAssignment[] = [];
   let { next } = parsed;
@@ -108,19 +110,33 @@ const env: Wrapper = (run, command, state, frame) => {
   const chosen = parsed.options.get("C") ?? parsed.options.get("chdir");
   const folder =
     typeof chosen === "string" ? { text: chosen, value: literal(chosen), quoted: true } : chosen;
+  const removes = ["i", "u", "ignore-environment", "unset"].some((one) => parsed.options.has(one));
+  const inherited = removes ? withoutEnvironment(run, state) : state;
   const moved =
     folder === undefined || folder === true
-      ? state
-      : { ...state, cwds: folderNamed(folder, state.cwds) };
+      ? inherited
+      : { ...inherited, cwds: folderNamed(folder, state.cwds) };
   const changes = added.length === 0 ? {} : { env: [...command.env, ...added] };
   const outcome = run.hooks.dispatch(run, unwrapped(command, "env", inner, changes), moved, frame);
   return { ok: state, fail: state, output: outcome.output };
 };
 
+/** Variables were taken away: a shell that is started now may find none of them. */
+function withoutEnvironment(run: Run, state: State): State {
+  let after = state;
+  for (const name of [...Object.keys(run.context.env), "HOME", ...state.variables.keys()]) {
+    after = withVariable(after, name, { value: unknown("removed by env"), exported: true });
+  }
+  return after;
+}
+
 /** `command` and `builtin` stay in the shell: `command cd x` moves it. */
 const command_: Wrapper = (run, command, state, frame) => {
   const parsed = parseOptions(command.words, 1, { flags: "pvV" });
-  if (parsed === null) return doubtful(run, command, state, frame, unclear(command));
+  if (parsed === null) {
+    const message = `which command it runs is not sure: ${command.text}`;
+    return doubtful(run, command, state, frame, { code: "wrapper", message, at: -1 });
+  }
   if (parsed.options.has("v") || parsed.options.has("V")) return null;
   const words = command.words.slice(parsed.next);
   if (words.length === 0) return null;
@@ -181,7 +197,7 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ["command", command_],
   ["builtin", builtin],
   ["nice", nice],
-  ["exec", simple("exec", { flags: "cl", values: "a" })],
+  ["exec", simple("exec", { flags: "l", values: "a" })],
   ["nohup", simple("nohup", {})],
   [
     "timeout",
