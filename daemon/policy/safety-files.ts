@@ -18,14 +18,17 @@ const DEVICE = /^\/dev\/(?!null$|std(?:in|out|err)$|fd\/|tty$|shm\/)/;
 
 function everything(word: string | null): boolean {
   if (word === null) return false;
-  const path = word.length > 1 ? word.replace(/\/+$/, "") : word;
+  let end = word.length;
+  while (end > 1 && word[end - 1] === "/") end--;
+  const path = word.slice(0, end);
+  const last = path.slice(path.lastIndexOf("/") + 1);
   return (
     path === "" ||
     path === "/" ||
     /^(?:\.|\.\.|~|\/(?:home|Users)(?:\/[^/]+)?|\/root|\/srv|\/usr|\/var|\/etc|\/opt|\/tmp)$/.test(
       path,
     ) ||
-    /(?:^|\/)(?:\*|\.\*|\.\[!?.*\]\*)$/.test(path)
+    /^(?:\*|\.\*|\.\[.*\]\*)$/.test(last)
   );
 }
 

@@ -15,12 +15,18 @@ const NAMESPACE =
   /^(?:chroot|unshare|nsenter|setpriv|capsh|bwrap|firejail|systemd-nspawn|pivot_root|machinectl|fakechroot|proot)$/;
 
 /** Modes that give a bit beyond the permissions of owner, group and others, or write to all. */
-function modeMatches(argv: Argv, octal: RegExp, symbolic: RegExp): boolean {
+function modeMatches(argv: Argv, octal: RegExp, symbolic: (clause: string) => boolean): boolean {
   return argv.slice(1).some((word) => {
     if (word === null) return false;
     if (/^[0-7]{1,5}$/.test(word)) return octal.test(word);
-    return word.split(",").some((clause) => symbolic.test(clause));
+    return word.split(",").some(symbolic);
   });
+}
+
+/** `o+w`, `a=rw`, `+w`: write for others or for all. */
+function givesAllWrite(clause: string): boolean {
+  const [, who, bits] = /^([ugoa]*)[+=](.*)$/s.exec(clause) ?? [];
+  return who !== undefined && (who === "" || /[oa]/.test(who)) && bits?.includes("w") === true;
 }
 
 export const SYSTEM_PATTERNS: readonly SafetyPattern[] = [
@@ -48,7 +54,7 @@ export const SYSTEM_PATTERNS: readonly SafetyPattern[] = [
     verbs: ["chmod", "install", "mkdir"],
     test: (argv) => {
       const modes = argv[0] === "chmod" ? argv : modeOptions(argv);
-      return modeMatches(modes, /[2367]$/, /^(?:[ugo]*[oa][ugoa]*|)[+=][rwxXst]*w/);
+      return modeMatches(modes, /[2367]$/, givesAllWrite);
     },
     match: [
       "chmod 777 x",
@@ -67,7 +73,9 @@ export const SYSTEM_PATTERNS: readonly SafetyPattern[] = [
     verbs: ["chmod", "install", "mkdir"],
     test: (argv) => {
       const modes = argv[0] === "chmod" ? argv : modeOptions(argv);
-      return modeMatches(modes, /^0*[2-7][0-7]{3}$/, /^[ugoa]*[+=][rwxXt]*s/);
+      return modeMatches(modes, /^0*[2-7][0-7]{3}$/, (clause) =>
+        /^[ugoa]*[+=][rwxXt]*s/.test(clause),
+      );
     },
     match: [
       "chmod u+s x",
