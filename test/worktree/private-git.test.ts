@@ -13,12 +13,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import {
-  bringOut,
-  type GitState,
-  handIn,
-  undoImport,
-} from "../../daemon/worktree/private-git/branches.ts";
+import { bringOut, undoImport } from "../../daemon/worktree/private-git/branches.ts";
+import { type GitState, handIn } from "../../daemon/worktree/private-git/hand-in.ts";
 import type { HostRepository } from "../../daemon/worktree/private-git/host-git.ts";
 import { preparePrivateGit } from "../../daemon/worktree/private-git/prepare.ts";
 import { isBranchRef } from "../../daemon/worktree/private-git/refs.ts";
@@ -182,7 +178,7 @@ describe.skipIf(process.getuid?.() !== 0)("a sandbox's git", () => {
     inner = join(base, "inner");
     const synced = await preparePrivateGit(repository, {
       folder: inner,
-      objectsInside: join(root, ".git/objects"),
+      objectsInside: [join(root, ".git/objects")],
       user: USER,
       fallbackUser: { name: "agent", email: "agent@localhost" },
     });
@@ -204,8 +200,10 @@ describe.skipIf(process.getuid?.() !== 0)("a sandbox's git", () => {
     const outcome = await out();
     const commit = agent("rev-parse", "HEAD");
     const old = host(repository.worktree, "rev-parse", "main");
-    expect(outcome).toEqual({ kind: "imported", ref: "refs/heads/work", old, commit, note: null });
-    expect(intents).toEqual([{ ref: "refs/heads/work", old, commit }]);
+    const from = { ref: "refs/heads/work", commit: old };
+    const change = { ref: "refs/heads/work", old, commit, from };
+    expect(outcome).toEqual({ kind: "imported", ...change, note: null });
+    expect(intents).toEqual([change]);
     expect(host(repository.worktree, "rev-parse", "work")).toBe(commit);
     expect(host(repository.worktree, "status", "--porcelain")).toBe("");
     expect(host(repository.worktree, "fsck", "--strict")).toBe("");
@@ -283,9 +281,12 @@ describe.skipIf(process.getuid?.() !== 0)("a sandbox's git", () => {
     agent("commit", "-qm", "two");
     await out();
     const commit = agent("rev-parse", "HEAD");
-    expect(await undoImport(repository, { ref: "refs/heads/work", old, commit })).toBe(true);
+    const from = { ref: "refs/heads/work", commit: old };
+    const change = { ref: "refs/heads/work", old, commit, from };
+    expect(await undoImport(repository, change)).toBe(true);
     expect(host(repository.worktree, "rev-parse", "work")).toBe(old);
-    expect(await undoImport(repository, { ref: "refs/heads/work", old, commit })).toBe(false);
+    expect(host(repository.worktree, "status", "--porcelain")).toBe("?? b");
+    expect(await undoImport(repository, change)).toBe(false);
   });
 
   it.each([

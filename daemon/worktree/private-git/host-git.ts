@@ -47,10 +47,28 @@ const PINNED = [
 export function hostGit(
   repository: HostRepository,
   words: readonly string[],
-  options: { stdin?: string | Buffer | Readable; env?: Readonly<Record<string, string>> } = {},
+  options: HostRunOptions = {},
 ): Promise<GitRun> {
+  return asOwner(repository, ["git", ...PINNED, ...words], options);
+}
+
+interface HostRunOptions {
+  readonly stdin?: string | Buffer | Readable;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Runs a program as the repository's owner. Whatever changes files there goes this way: the daemon's root would follow
+ * links that the owner put in its way to places that the owner may not touch.
+ */
+export function asOwner(
+  repository: HostRepository,
+  [program = "", ...words]: readonly string[],
+  options: HostRunOptions = {},
+): Promise<GitRun> {
+  const what = `${program} ${words.find((word) => /^[a-z]+(-[a-z]+)*$/.test(word)) ?? ""}`.trim();
   return new Promise((resolve, reject) => {
-    const child = spawn("git", [...PINNED, ...words], {
+    const child = spawn(program, words, {
       cwd: repository.commonDir,
       uid: repository.owner.uid,
       gid: repository.owner.gid,
@@ -87,11 +105,13 @@ export function hostGit(
     // Git may end before it read all: what that means is in its exit code.
     child.stdin.on("error", () => {});
     child.on("error", (cause) => {
-      reject(new RecintoError("engine-failed", "git could not be started on the host", { cause }));
+      reject(
+        new RecintoError("engine-failed", `${program} could not be started on the host`, { cause }),
+      );
     });
     child.on("close", (code) => {
       if (code === null) {
-        reject(new RecintoError("engine-failed", `git ${words[0]} took too long or said too much`));
+        reject(new RecintoError("engine-failed", `${what} took too long or said too much`));
       } else {
         resolve({ exitCode: code, stdout: Buffer.concat(out), stderr });
       }

@@ -1,13 +1,24 @@
 /** Brings commits out of a sandbox into the host's repository: checked in quarantine, then moved, never trusted. */
-import { chown, mkdir, readdir, rename, rm } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { RecintoError } from "../../errors.ts";
 import { GIT_IMPORT_BYTES_MAX } from "../../limits.ts";
-import { type HostRepository, hostGit } from "./host-git.ts";
+import { asOwner, type HostRepository, hostGit } from "./host-git.ts";
 import type { SandboxGit } from "./sandbox-git.ts";
 
 const QUARANTINE = /^recinto-incoming-/;
 const PACK_FILE = /^pack-[0-9a-f]{40,64}\.(pack|rev|idx)$/;
+
+/** Called between two steps of an import, so that a test can end the daemon right there. */
+export type StepHook = (step: ImportStep) => void;
+export type ImportStep =
+  | "quarantined"
+  | "indexed"
+  | "adopted"
+  | "intended"
+  | "moved"
+  | "switched"
+  | "followed";
 
 function refused(what: string, words: string): RecintoError {
   return new RecintoError("import-refused", `${what}: ${words.trim().slice(0, 500)}`);
@@ -16,9 +27,16 @@ function refused(what: string, words: string): RecintoError {
 /** Removes what an interrupted import left; its objects were never part of the repository. */
 export async function clearQuarantine(repository: HostRepository): Promise<void> {
   const objects = join(repository.commonDir, "objects");
-  for (const name of await readdir(objects)) {
-    if (QUARANTINE.test(name)) await rm(join(objects, name), { recursive: true, force: true });
-  }
+  const left = (await readdir(objects)).filter((name) => QUARANTINE.test(name));
+  if (left.length > 0)
+    await remove(
+      repository,
+      left.map((name) => join(objects, name)),
+    );
+}
+
+async function remove(repository: HostRepository, folders: readonly string[]): Promise<void> {
+  await asOwner(repository, ["rm", "-rf", "--", ...folders]);
 }
 
 /**
@@ -31,15 +49,12 @@ export async function importObjects(
   git: SandboxGit,
   commit: string,
   known: readonly string[],
-  id: string,
+  { id, step = () => undefined }: { readonly id: string; readonly step?: StepHook },
 ): Promise<void> {
   const objects = join(repository.commonDir, "objects");
   const quarantine = join(objects, `recinto-incoming-${id}`);
-  const { uid, gid } = repository.owner;
-  for (const folder of [quarantine, join(quarantine, "pack")]) {
-    await mkdir(folder, { mode: 0o700 });
-    await chown(folder, uid, gid);
-  }
+  await done(repository, ["mkdir", "-p", "-m", "700", "--", join(quarantine, "pack")]);
+  step("quarantined");
   const env = {
     GIT_OBJECT_DIRECTORY: quarantine,
     GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(objects),
@@ -61,6 +76,7 @@ export async function importObjects(
     pack.stdout.destroy();
     if (indexed.exitCode !== 0) throw refused("the objects were refused", indexed.stderr);
     await pack.exited.catch(() => {});
+    step("indexed");
 
     const check = await hostGit(
       repository,
@@ -71,18 +87,31 @@ export async function importObjects(
     const type = await hostGit(repository, ["cat-file", "-t", commit], { env });
     if (type.stdout.toString().trim() !== "commit")
       throw refused("a branch must lead to a commit", commit);
-    await adopt(join(quarantine, "pack"), join(objects, "pack"));
+    await adopt(repository, join(quarantine, "pack"), join(objects, "pack"));
+    step("adopted");
   } finally {
-    await rm(quarantine, { recursive: true, force: true });
+    await remove(repository, [quarantine]);
   }
 }
 
 /** The index last: git looks at a pack once it sees that. */
-async function adopt(from: string, to: string): Promise<void> {
+async function adopt(repository: HostRepository, from: string, to: string): Promise<void> {
   const names = (await readdir(from)).filter((name) => PACK_FILE.test(name));
   const order = ["pack", "rev", "idx"];
   names.sort((a, b) => order.indexOf(a.split(".")[1] ?? "") - order.indexOf(b.split(".")[1] ?? ""));
-  for (const name of names) await rename(join(from, name), join(to, name));
+  if (names.length === 0) return;
+  await done(repository, ["mkdir", "-p", "--", to]);
+  const files = names.map((name) => join(from, name));
+  await done(repository, ["mv", "-f", "-t", to, "--", ...files]);
+}
+
+async function done(repository: HostRepository, words: readonly string[]): Promise<void> {
+  const run = await asOwner(repository, words);
+  if (run.exitCode === 0) return;
+  throw new RecintoError(
+    "engine-failed",
+    `${words[0]} in ${repository.commonDir}: ${run.stderr.trim()}`,
+  );
 }
 
 /** git(1), GIT_ALTERNATE_OBJECT_DIRECTORIES: a path with odd characters is given in double quotes, C style. */

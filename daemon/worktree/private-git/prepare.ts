@@ -1,7 +1,10 @@
 /** Makes the private git dir of a sandbox: own config, HEAD, index, refs and logs; the host's objects as alternates. */
-import { chown, copyFile, lstat, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { closeSync, createReadStream, createWriteStream, fstatSync } from "node:fs";
+import { chown, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { RecintoError } from "../../errors.ts";
+import { openFile, openRoot } from "../safe-open.ts";
 import { type HostRepository, hostGit, hostGitText } from "./host-git.ts";
 import { parseRefs, type RefMap } from "./refs.ts";
 import { sandboxConfig } from "./sandbox-config.ts";
@@ -9,8 +12,8 @@ import { sandboxConfig } from "./sandbox-config.ts";
 export interface PrepareOptions {
   /** Where it will be on the host; its parent exists and only the daemon writes there. */
   readonly folder: string;
-  /** Where the host's objects are seen inside the sandbox (read-only). */
-  readonly objectsInside: string;
+  /** Folders with the host's objects as the sandbox sees them (read-only). */
+  readonly objectsInside: readonly string[];
   readonly user: { readonly uid: number; readonly gid: number };
   /** Who commits when the repository names nobody. */
   readonly fallbackUser: { readonly name: string; readonly email: string };
@@ -29,12 +32,17 @@ export async function hostRefs(repository: HostRepository): Promise<RefMap> {
   return parseRefs(text);
 }
 
-/** Where the host's worktree stands: on a branch, or detached at a commit (null: a branch without one yet). */
-export async function hostHead(
-  repository: HostRepository,
-): Promise<{ readonly ref: string | null; readonly commit: string | null }> {
-  const symbolic = await hostGit(repository, ["symbolic-ref", "-q", "HEAD"]);
-  const commit = await hostGit(repository, ["rev-parse", "-q", "--verify", "HEAD^{commit}"]);
+/** Where a worktree stands on the host: on a branch, or detached at a commit (null: a branch without one yet). */
+export interface HostHead {
+  readonly ref: string | null;
+  readonly commit: string | null;
+}
+
+export async function hostHead(repository: HostRepository): Promise<HostHead> {
+  const [symbolic, commit] = await Promise.all([
+    hostGit(repository, ["symbolic-ref", "-q", "HEAD"]),
+    hostGit(repository, ["rev-parse", "-q", "--verify", "HEAD^{commit}"]),
+  ]);
   return {
     ref: symbolic.exitCode === 0 ? symbolic.stdout.toString().trim() : null,
     commit: commit.exitCode === 0 ? commit.stdout.toString().trim() : null,
@@ -79,24 +87,31 @@ export async function preparePrivateGit(
     writeFile(join(building, name), text, { mode: 0o600 });
   await write("HEAD", head.ref === null ? `${head.commit}\n` : `ref: ${head.ref}\n`);
   await write("config", sandboxConfig(config, options.fallbackUser));
-  await write("objects/info/alternates", `${options.objectsInside}\n`);
+  await write("objects/info/alternates", options.objectsInside.map((path) => `${path}\n`).join(""));
   const lines = [...refs].sort(([a], [b]) => (a < b ? -1 : 1)).map(([ref, id]) => `${id} ${ref}\n`);
   await write("packed-refs", `# pack-refs with: sorted \n${lines.join("")}`);
-  await copyIfThere(join(repository.commonDir, "info/exclude"), join(building, "info/exclude"));
-  await copyIfThere(
-    join(repository.gitDir, "info/sparse-checkout"),
-    join(building, "info/sparse-checkout"),
-  );
-  await copyIfThere(join(repository.gitDir, "index"), join(building, "index"));
+  const { commonDir, gitDir } = repository;
+  for (const name of ["info/exclude", "info/attributes"]) {
+    await copyIfThere(commonDir, name, join(building, name));
+  }
+  for (const name of ["info/sparse-checkout", "index"]) {
+    await copyIfThere(gitDir, name, join(building, name));
+  }
   await give(building, options.user);
   await rm(options.folder, { recursive: true, force: true });
   await rename(building, options.folder);
   return refs;
 }
 
-async function copyIfThere(from: string, to: string): Promise<void> {
-  const info = await lstat(from).catch(() => null);
-  if (info?.isFile()) await copyFile(from, to);
+/** What is no plain file below the folder is left out: its owner could have put a link to somebody else's file there. */
+async function copyIfThere(folder: string, name: string, to: string): Promise<void> {
+  const root = openRoot(folder);
+  if (root.fd === undefined) return;
+  const file = openFile(root.fd, name, "refuse");
+  closeSync(root.fd);
+  if (file.fd === undefined) return;
+  if (!fstatSync(file.fd).isFile()) return closeSync(file.fd);
+  await pipeline(createReadStream("", { fd: file.fd }), createWriteStream(to, { mode: 0o600 }));
 }
 
 /** Nobody but the daemon has seen the folder yet, so no link can lead this astray. */
