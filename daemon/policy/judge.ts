@@ -7,7 +7,7 @@ import { applyRules, rulePermits } from "./rules.ts";
 import { safetyMatches } from "./safety.ts";
 import { cwdObjections, type Located, locate, type Objection, type Scope } from "./scope.ts";
 import type { Problem, Segment } from "./shell/segment.ts";
-import { standingAllows } from "./standing.ts";
+import { lacksKernel, standingAllows } from "./standing.ts";
 import type {
   ActionClass,
   Decision,
@@ -244,7 +244,7 @@ function permission(
   const beyond = liftsBeyondVerb(description);
   for (const lift of named === undefined ? description.lifts : []) {
     if (beyond.includes(lift)) asks("catalogue/lift", lift);
-    else if (settings.unknown === "ask") asks("catalogue/unknown", lift);
+    else if (!standingAllows(settings, "unknown")) asks("catalogue/unknown", lift);
   }
   for (const { missing, objections, grant } of judged) {
     if (grant !== null) {
@@ -252,7 +252,10 @@ function permission(
       continue;
     }
     for (const { rule, reason } of objections) asks(rule, reason);
-    for (const cls of missing) asks(`profile/${cls}`, CLASS_REASON[cls]);
+    for (const cls of missing) {
+      if (lacksKernel(settings, cls)) asks(`confinement/${cls}`, KERNEL_REASON);
+      else asks(`profile/${cls}`, CLASS_REASON[cls]);
+    }
   }
   for (const { rule, reason } of cwdObjections(view.segment, scope)) asks(rule, reason);
   if (against.length > 0) return against;
@@ -286,6 +289,9 @@ const SCOPE_ORDER: readonly ActionClass[] = [
   "build",
   "read",
 ];
+
+const KERNEL_REASON =
+  "rests on the kernel to keep it where it was judged to stay, which this sandbox cannot do";
 
 const CLASS_REASON: Readonly<Record<ActionClass, string>> = {
   read: "reads, which this profile asks about",

@@ -16,7 +16,16 @@ export function isStanding(cls: ActionClass): cls is StandingClass {
   return STANDING.has(cls);
 }
 
+/** What a profile allows only because the kernel keeps it where it was judged to stay. */
+const ON_KERNEL: ReadonlySet<ActionClass> = new Set<ActionClass>(["run", "write", "unknown"]);
+
+/** The profile may allow it, and this sandbox cannot enforce what that rests on. */
+export function lacksKernel(settings: PolicySettings, cls: ActionClass): boolean {
+  return settings.kernelConfinement === false && ON_KERNEL.has(cls);
+}
+
 export function standingAllows(settings: PolicySettings, cls: ActionClass): boolean {
+  if (lacksKernel(settings, cls)) return false;
   if (isStanding(cls)) return settings.standing[cls] === "allow";
   return cls === "unknown" && settings.unknown === "confine";
 }

@@ -178,6 +178,11 @@ export interface PolicySettings {
   readonly verbs: readonly ProjectVerb[];
   /** `ask`, or `confine`: an unknown verb runs read-only without network (needs kernel confinement). */
   readonly unknown: "ask" | "confine";
+  /**
+   * Whether the kernel will hold commands to their verdict. false: what rests on that (`run`, `write`, `unknown:
+   * confine`) asks whatever the profile allows. Absent: it will.
+   */
+  readonly kernelConfinement?: boolean;
   readonly denials: { readonly consecutive: number; readonly total: number };
 }
 

@@ -5,10 +5,22 @@ import { basename, dirname, join, resolve } from "node:path";
 import { GIT_POINTER_BYTES_MAX } from "../limits.ts";
 import { isAtOrBelow } from "./mount-source.ts";
 
-export type GitRepository =
-  | { readonly commonDir: string }
-  /** Git is not offered in the sandbox, and why. */
-  | { readonly commonDir: null; readonly reason: string };
+export type GitRepository = FoundRepository | NoRepository;
+
+export interface FoundRepository {
+  readonly commonDir: string;
+  /** The worktree's own part of it: `COMMON/worktrees/ID`, or the common dir itself. */
+  readonly gitDir: string;
+  readonly dotGit: "file" | "folder";
+}
+
+/** Git is not offered in the sandbox, and why. */
+export interface NoRepository {
+  readonly commonDir: null;
+  readonly reason: string;
+  /** What `.git` is all the same; null: neither, so that nothing can be mounted there. */
+  readonly dotGit: "file" | "folder" | null;
+}
 
 /**
  * The `.git` file of a linked worktree can be written by the agent, and what it names would be mounted. So the
@@ -21,9 +33,9 @@ export async function gitRepository(
 ): Promise<GitRepository> {
   const pointer = join(worktree, ".git");
   const kind = await lstat(pointer).catch(() => null);
-  if (kind === null) return none("the worktree has no .git");
-  if (kind.isDirectory()) return looksLikeRepository(pointer);
-  if (!kind.isFile()) return none(".git is neither a file nor a folder");
+  if (kind === null) return none("the worktree has no .git", null);
+  if (kind.isDirectory()) return looksLikeRepository(pointer, pointer, "folder");
+  if (!kind.isFile()) return none(".git is neither a file nor a folder", null);
 
   const gitDir = await readPointer(pointer, /^gitdir: (.+)\n?$/);
   if (gitDir === null) return none(".git does not name a git folder");
@@ -39,16 +51,26 @@ export async function gitRepository(
   if (isAtOrBelow(commonDir, worktree) || writable(commonDir)) {
     return none(`${commonDir} lies in a folder that agents can write`);
   }
-  return looksLikeRepository(commonDir);
+  return looksLikeRepository(commonDir, own, "file");
 }
 
-async function looksLikeRepository(commonDir: string): Promise<GitRepository> {
+/** The profile offers no git. */
+export async function noRepository(worktree: string, reason: string): Promise<NoRepository> {
+  const kind = await lstat(join(worktree, ".git")).catch(() => null);
+  return none(reason, kind?.isFile() ? "file" : kind?.isDirectory() ? "folder" : null);
+}
+
+async function looksLikeRepository(
+  commonDir: string,
+  gitDir: string,
+  dotGit: "file" | "folder",
+): Promise<GitRepository> {
   const [head, objects, refs] = await Promise.all(
     ["HEAD", "objects", "refs"].map((name) => lstat(join(commonDir, name)).catch(() => null)),
   );
   return head?.isFile() && objects?.isDirectory() && refs?.isDirectory()
-    ? { commonDir }
-    : none(`${commonDir} does not look like a git repository`);
+    ? { commonDir, gitDir, dotGit }
+    : none(`${commonDir} does not look like a git repository`, dotGit);
 }
 
 /** Reads a small file that may be hostile: no link, no device, no more than a path's worth. */
@@ -65,6 +87,6 @@ async function readPointer(path: string, form: RegExp): Promise<string | null> {
   }
 }
 
-function none(reason: string): GitRepository {
-  return { commonDir: null, reason };
+function none(reason: string, dotGit: NoRepository["dotGit"] = "file"): NoRepository {
+  return { commonDir: null, reason, dotGit };
 }

@@ -11,7 +11,7 @@ import type { AdminWall } from "./identity.ts";
 import type { NewId } from "./ids.ts";
 
 export interface SandboxPort
-  extends Pick<Sandboxes, "adopt" | "list" | "remove" | "removeProject" | "stopAll"> {
+  extends Pick<Sandboxes, "adopt" | "executor" | "list" | "remove" | "removeProject" | "stopAll"> {
   ensure(
     project: Project,
     profile: Profile,

@@ -4,15 +4,15 @@ import { RecintoError } from "../errors.ts";
 import type { Journal } from "../journal/types.ts";
 import { SHUTDOWN_GRACE_MS } from "../limits.ts";
 import { blocked, escalated } from "../policy/denials.ts";
-import type { PolicySettings, Rule } from "../policy/types.ts";
+import type { PolicySettings } from "../policy/types.ts";
 import { checkMountSource } from "../sandbox/mount-source.ts";
 import type { Registry } from "../settings/registry.ts";
 import type { Profile, Project } from "../settings/types.ts";
 import type { DenialBook } from "./denial-book.ts";
 import { refuseApproverAsAgent } from "./identity.ts";
 import { type Judged, judge } from "./judge.ts";
-import type { SupervisorDeps } from "./ports.ts";
-import type { RuleStore } from "./rule-store.ts";
+import type { SandboxPort, SupervisorDeps } from "./ports.ts";
+import type { RuleDesk, RulesInForce } from "./rule-desk.ts";
 import type { Session, Sessions } from "./sessions.ts";
 import { settleWithin } from "./settling.ts";
 import type { OpenedSession, OpenSessionRequest } from "./supervisor-interface.ts";
@@ -25,9 +25,13 @@ export interface SessionDeskParts {
   readonly registry: Registry;
   readonly sessions: Sessions;
   readonly denials: DenialBook;
-  readonly rules: RuleStore;
+  readonly rules: RuleDesk;
   readonly watches: WatchBook;
+  readonly sandboxes: Pick<SandboxPort, "executor">;
 }
+
+/** With the policy files of the worktree that nobody has trusted. */
+export type JudgedInSession = Judged & Pick<RulesInForce, "ignored">;
 
 export class SessionDesk {
   readonly #parts: SessionDeskParts;
@@ -96,21 +100,23 @@ export class SessionDesk {
   }
 
   /** Under rules, facts, counters and settings as they are at this moment. */
-  async judge(session: Session, command: string, cwd: string): Promise<Judged> {
-    const { deps, denials, registry, watches } = this.#parts;
+  async judge(session: Session, command: string, cwd: string): Promise<JudgedInSession> {
+    const { deps, denials, registry, rules, watches } = this.#parts;
     const { project, profile } = this.place(session);
     // The folder may be gone, or a link by now, and the project's pattern another one.
     registry.resolveWorktree(project, session.worktree);
     const hazards = await watches.hazardsIn(project, profile, session.worktree);
-    return judge(deps.evaluate, {
+    const inForce = rules.inForce(project, profile, session);
+    const judged = judge(deps.evaluate, {
       request: { command, cwd },
       project,
       settings: this.#settings(session, project, profile),
       onEscape: profile.onEscape,
       hazards,
-      rules: [...profile.policy.rules, ...this.#savedRules(project.id)],
+      rules: inForce.rules,
       denials: denials.state(session),
     });
+    return { ...judged, ignored: inForce.ignored };
   }
 
   /**
@@ -136,17 +142,12 @@ export class SessionDesk {
   }
 
   #settings(session: Session, project: Project, profile: Profile) {
-    return this.#parts.registry.policySettings(project, profile, session.worktree);
-  }
-
-  /** Saved rules only ever allow, so a file that cannot be believed is left out: more is asked, nothing passes. */
-  #savedRules(project: string): readonly Rule[] {
-    try {
-      return this.#parts.rules.policyRules(project);
-    } catch (error) {
-      this.#parts.deps.log.error({ project, error }, "saved rules are not used");
-      return [];
-    }
+    const { registry, sandboxes } = this.#parts;
+    const { landlock } = sandboxes.executor(session, profile);
+    return {
+      ...registry.policySettings(project, profile, session.worktree),
+      kernelConfinement: landlock > 0,
+    };
   }
 }
 

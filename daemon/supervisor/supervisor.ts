@@ -16,6 +16,7 @@ import type { SandboxPort, SupervisorDeps } from "./ports.ts";
 import { prepareCommand } from "./prepared-command.ts";
 import { ProjectDesk } from "./project-desk.ts";
 import { closingEntries } from "./recovery.ts";
+import { RuleDesk } from "./rule-desk.ts";
 import { RuleStore } from "./rule-store.ts";
 import { runCommand } from "./run-command.ts";
 import { SessionDesk } from "./session-desk.ts";
@@ -66,6 +67,7 @@ class TheSupervisor implements Supervisor {
   readonly #sandboxes: SandboxPort;
   readonly #adopt: () => Promise<void>;
   readonly #desk: SessionDesk;
+  readonly ruleFiles: RuleDesk;
   readonly #startedAt: number;
   readonly #stopping = new AbortController();
   #closing = false;
@@ -102,14 +104,23 @@ class TheSupervisor implements Supervisor {
       onError: (error) => log.warn({ error }, "a sandbox could not be stopped"),
     });
     this.#adopt = adoptOnce(this.#sandboxes);
+    this.ruleFiles = new RuleDesk({
+      ...deps,
+      stateDir: deps.config.stateDir,
+      journal,
+      registry: this.#registry,
+      saved: this.#rules,
+      agentUids: (project) => this.#desk.agentUids(project),
+    });
     this.#desk = new SessionDesk({
       deps,
       journal,
       registry: this.#registry,
       sessions: this.#sessions,
       denials: this.#denials,
-      rules: this.#rules,
+      rules: this.ruleFiles,
       watches: this.#watches,
+      sandboxes: this.#sandboxes,
     });
   }
 
@@ -160,6 +171,7 @@ class TheSupervisor implements Supervisor {
           now: this.#deps.now,
           newId: this.#deps.newId,
           judge: () => this.#desk.judge(session, command.command, command.cwd),
+          tell: (ignored) => this.ruleFiles.tell(project.id, ignored),
           ensureSandbox: async () => {
             await this.#adopt();
             return this.#sandboxes.ensure(project, profile, session.worktree);
@@ -188,13 +200,7 @@ class TheSupervisor implements Supervisor {
   }
 
   approvals(caller: Caller, filter: ApprovalFilter = {}): readonly PendingApproval[] {
-    const { state, project, session } = filter;
-    return this.#approvals
-      .all()
-      .filter((approval) => sees(caller, approval))
-      .filter((approval) => state === undefined || approval.state === state)
-      .filter((approval) => project === undefined || approval.project === project)
-      .filter((approval) => session === undefined || approval.session === session);
+    return this.#approvals.matching(filter).filter((approval) => sees(caller, approval));
   }
 
   approval(caller: Caller, id: string): PendingApproval {
@@ -366,19 +372,15 @@ class TheSupervisor implements Supervisor {
   /** Ends everything that belongs to a project that is no more. */
   async #clear(project: Project): Promise<void> {
     const own = this.#sessions.all().filter((session) => session.project === project.id);
-    const ends = own.map((session) => this.#desk.close(session, null, "its project was removed"));
-    const results = await Promise.allSettled([
-      ...ends,
+    const ends = [
+      ...own.map((session) => this.#desk.close(session, null, "its project was removed")),
       this.#watches.closeProject(project.id),
       this.#sandboxes.removeProject(project.id),
-    ]);
-    for (const result of results) {
-      if (result.status === "rejected") {
-        this.#deps.log.warn(
-          { project: project.id, error: result.reason },
-          "cannot clear a project",
-        );
-      }
+    ];
+    for (const result of await Promise.allSettled(ends)) {
+      if (result.status === "fulfilled") continue;
+      const { reason: error } = result;
+      this.#deps.log.warn({ project: project.id, error }, "cannot clear a project");
     }
   }
 }

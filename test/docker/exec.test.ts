@@ -1,29 +1,28 @@
-/** Commands by docker exec: every byte, every exit, and nothing left behind. */
+/** Commands in a sandbox, by each way to run them: every byte, every exit, and nothing left behind. */
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ExecProcess } from "../../daemon/sandbox/engine.ts";
 import type { SandboxCommand, SandboxHandle } from "../../daemon/sandbox/sandboxes.ts";
-import { outputOf, Rig, type Runner, whyNot } from "./rig.ts";
+import { EXECUTORS, outputOf, Rig, whyNot } from "./rig.ts";
 
 const MIB = 2 ** 20;
 const missing = await whyNot();
 
-describe.skipIf(missing)("commands", () => {
+describe.skipIf(missing).each(EXECUTORS)("commands by the executor %s", (executor) => {
   let rig: Rig;
   let handle: SandboxHandle;
-  let run: Runner;
   beforeAll(async () => {
-    rig = await Rig.make();
+    rig = await Rig.make({ executor });
     handle = await rig.daemon().ensure(rig.project, rig.profile, rig.folder("exec"));
-    run = rig.runner(handle.id, handle.spec);
   });
   afterAll(() => rig?.close());
   const start = (command: string, more: Partial<SandboxCommand> = {}): Promise<ExecProcess> =>
     handle.exec({ command, cwd: "/", stdin: false, ...more });
+  const run = async (command: string) => outputOf(await start(command));
 
   test("streams are kept apart and the exit code is the command's", async () => {
-    expect(await run("echo out; echo err >&2; exit 42")).toEqual({
+    expect(await run("echo out; echo err >&2; exit 42")).toMatchObject({
       stdout: "out\n",
       stderr: "err\n",
       exit: { exitCode: 42, oomKilled: false },
@@ -82,7 +81,10 @@ describe.skipIf(missing)("commands", () => {
     expect(process_.stdout.readableLength).toBeLessThan(MIB);
     let bytes = 0;
     for await (const chunk of process_.stdout) bytes += chunk.length;
-    expect([bytes, await process_.exited]).toEqual([200 * MIB, { exitCode: 0, oomKilled: false }]);
+    expect([bytes, await process_.exited]).toMatchObject([
+      200 * MIB,
+      { exitCode: 0, oomKilled: false },
+    ]);
   });
 
   test("a command that closes its output is waited for", async () => {
@@ -91,12 +93,16 @@ describe.skipIf(missing)("commands", () => {
   });
 
   test("a command that cannot start says why", async () => {
-    const process = await start("true", { cwd: "/nowhere" });
-    process.stdout.resume();
-    process.stderr.resume();
-    await expect(process.exited).rejects.toMatchObject({
-      code: "engine-failed",
-      message: expect.stringMatching(/could not be started: .*\/nowhere/),
+    const failure = start("true", { cwd: "/nowhere" }).then((process) => {
+      process.stdout.resume();
+      process.stderr.resume();
+      return process.exited;
+    });
+    await expect(failure).rejects.toMatchObject({
+      code: executor === "plain" ? "engine-failed" : "exec-failed",
+      message: expect.stringMatching(
+        executor === "plain" ? /could not be started: .*\/nowhere/ : /: cwd: ENOENT$/,
+      ),
     });
   });
 

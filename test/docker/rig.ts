@@ -44,6 +44,9 @@ execFileSync("./scripts/build-runner", [join(state, "recinto-runner")]);
 export const PROGRAM = await installRunner(state, join(state, "recinto-runner"));
 process.on("exit", () => rmSync(state, { recursive: true, force: true }));
 
+/** Every way to run a command; tests of commands run under each. */
+export const EXECUTORS = ["runner", "once", "plain"] as const;
+
 type CreateJson = ReturnType<typeof createJson>;
 
 export interface Output {

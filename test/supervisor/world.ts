@@ -174,6 +174,7 @@ policy: {rules: [{id: no-uname, pattern: "uname *", action: deny, justification:
         await call("adopt");
         return [];
       },
+      executor: () => ({ kind: "runner", reason: "pretended", landlock: 7 }),
       list: async () => [],
       remove: () => call("remove"),
       removeProject: (project) => call(`removeProject ${project}`),

@@ -59,7 +59,8 @@ class ExecChannel extends Duplex {
   readonly #process: ExecProcess;
 
   constructor(process: ExecProcess) {
-    super();
+    // Nobody is there to read its input once its output has ended.
+    super({ allowHalfOpen: false });
     this.#process = process;
     process.stdout.on("data", (chunk: Buffer) => {
       if (!this.push(chunk)) process.stdout.pause();
@@ -78,7 +79,8 @@ class ExecChannel extends Duplex {
   }
 
   override _final(done: () => void): void {
-    this.#process.stdin?.end(done);
+    this.#process.stdin?.end();
+    done();
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {

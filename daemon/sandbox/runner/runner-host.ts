@@ -114,7 +114,10 @@ export class RunnerHost implements Executor {
   }
 
   #ended(process: ExecProcess): void {
-    if (this.#process === process) this.#process = null;
+    if (this.#process !== process) return;
+    this.#process = null;
+    const message = "the sandbox's runner ended before it took the command";
+    this.#server.giveUp(new RecintoError("engine-failed", message));
   }
 }
 

@@ -256,7 +256,8 @@ export class RunnerProcess {
 
   #closed(): void {
     // Does nothing for a command whose end was told: its promises are settled.
-    this.#fail(new RecintoError("engine-failed", "the sandbox went away while the command ran"));
+    const message = "the sandbox went away while the command ran";
+    this.#fail(new RecintoError("engine-unreachable", message));
     this.#endStreams();
     this.#wake();
     this.#goneNow();

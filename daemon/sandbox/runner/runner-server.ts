@@ -18,12 +18,17 @@ import { RunnerProcess } from "./runner-process.ts";
 
 const HELLO_BYTES = FRAME_HEAD_BYTES + SECRET_BYTES + 8;
 
+interface Waiting {
+  readonly take: (socket: Socket) => void;
+  readonly fail: (error: RecintoError) => void;
+}
+
 export class RunnerServer {
   readonly #server: Server;
   #secret: Buffer;
   #landlock = 0;
   readonly #idle: Socket[] = [];
-  readonly #waiting: ((socket: Socket) => void)[] = [];
+  readonly #waiting: Waiting[] = [];
   readonly #running = new Set<Socket>();
   #unknown = 0;
 
@@ -58,6 +63,11 @@ export class RunnerServer {
     for (const socket of this.#idle.splice(0)) socket.destroy();
   }
 
+  /** No minder will come any more: who waits for one is told so. */
+  giveUp(error: RecintoError): void {
+    for (const waiting of this.#waiting.splice(0)) waiting.fail(error);
+  }
+
   /** Resolves when a command would not have to wait. Errors: `engine-failed` as `run`. */
   async ready(): Promise<void> {
     if (this.#idle.length === 0) this.#ready(await this.#nextMinder());
@@ -77,26 +87,29 @@ export class RunnerServer {
 
   /** Ends the connections: minders kill what they mind when theirs closes. */
   async close(): Promise<void> {
+    this.giveUp(new RecintoError("engine-failed", "the sandbox was stopped"));
     for (const socket of [...this.#idle, ...this.#running]) socket.destroy();
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
   }
 
   #nextMinder(): Promise<Socket> {
     return new Promise((resolve, reject) => {
-      const take = (socket: Socket) => {
-        clearTimeout(timer);
-        resolve(socket);
+      const waiting: Waiting = {
+        take: (socket) => {
+          clearTimeout(timer);
+          resolve(socket);
+        },
+        fail: (error) => {
+          clearTimeout(timer);
+          reject(error);
+        },
       };
       const timer = setTimeout(() => {
-        this.#waiting.splice(this.#waiting.indexOf(take), 1);
-        reject(
-          new RecintoError(
-            "engine-failed",
-            `the sandbox's runner did not answer within ${RUNNER_WAIT_MS} ms`,
-          ),
-        );
+        this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+        const message = `the sandbox's runner did not answer within ${RUNNER_WAIT_MS} ms`;
+        reject(new RecintoError("engine-failed", message));
       }, RUNNER_WAIT_MS);
-      this.#waiting.push(take);
+      this.#waiting.push(waiting);
     });
   }
 
@@ -144,7 +157,7 @@ export class RunnerServer {
   #ready(socket: Socket): void {
     const waiting = this.#waiting.shift();
     if (waiting !== undefined) {
-      waiting(socket);
+      waiting.take(socket);
       return;
     }
     this.#idle.push(socket);

@@ -1,0 +1,76 @@
+/** What of a repository is mounted, by the profile's git mode: nothing that a git on the host reads can be written inside. */
+import { join } from "node:path";
+import type { Profile } from "../settings/types.ts";
+import type { SandboxMount, SandboxTmpfs } from "./engine.ts";
+import type { FoundRepository, GitRepository } from "./git-dir.ts";
+
+export interface GitMounts {
+  /** Git works inside. */
+  readonly offered: boolean;
+  readonly mounts: readonly SandboxMount[];
+  readonly tmpfs: readonly SandboxTmpfs[];
+  /** The sandbox's own git folder, as it sees it; null: the repository is read-only. */
+  readonly privateGit: PrivateGitDir | null;
+}
+
+/** A git folder that belongs to one sandbox alone. */
+export interface PrivateGitDir {
+  /** Which one, for whoever keeps them. */
+  readonly key: string;
+  /** Where it is inside. */
+  readonly gitDir: string;
+  /** The folder itself, and the host's objects it builds on. */
+  readonly mounts: readonly SandboxMount[];
+}
+
+export interface PrivateGitRequest {
+  /** Stands for the sandbox. */
+  readonly key: string;
+  readonly project: string;
+  readonly worktree: string;
+  readonly repository: FoundRepository;
+  readonly user: { readonly uid: number; readonly gid: number };
+}
+
+/** Makes a sandbox's git folder on first use and finds it again later. */
+export interface PrivateGitPort {
+  prepare(request: PrivateGitRequest): Promise<PrivateGitDir>;
+}
+
+/** Where a sandbox sees the host's objects when their own place is covered by its git folder. */
+export const GIT_OBJECTS_DIR = "/run/recinto/git/objects";
+
+/** Without a port commits cannot be kept: `commit` is then no more than `read`. */
+export async function gitMounts(
+  mode: Profile["git"],
+  git: GitRepository,
+  port: PrivateGitPort | undefined,
+  request: Omit<PrivateGitRequest, "repository">,
+): Promise<GitMounts> {
+  const dotGit = join(request.worktree, ".git");
+  if (git.commonDir === null) return { offered: false, privateGit: null, ...covered(dotGit, git) };
+  const pointer = git.commonDir === dotGit ? [] : [readOnly(dotGit)];
+  if (mode === "commit" && port !== undefined) {
+    const privateGit = await port.prepare({ ...request, repository: git });
+    const mounts = [...privateGit.mounts, ...pointer];
+    return { offered: true, mounts, tmpfs: [], privateGit };
+  }
+  const mounts = [readOnly(git.commonDir), ...pointer];
+  return { offered: true, mounts, tmpfs: [], privateGit: null };
+}
+
+/**
+ * Git is not offered, and what a git on the host goes by must not be changed either: a pointer stays as it is, a folder
+ * is hidden.
+ */
+function covered(dotGit: string, { dotGit: kind }: GitRepository): Pick<GitMounts, "mounts" | "tmpfs"> {
+  const empty = { target: dotGit, sizeBytes: 4096, exec: false, uid: 0, gid: 0, mode: 0o555 };
+  return {
+    mounts: kind === "file" ? [readOnly(dotGit)] : [],
+    tmpfs: kind === "folder" ? [empty] : [],
+  };
+}
+
+function readOnly(path: string): SandboxMount {
+  return { source: path, target: path, readOnly: true };
+}
