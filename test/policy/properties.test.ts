@@ -70,8 +70,8 @@ const SPELLINGS: readonly ((word: string) => string)[] = [
 const decision = fc.constantFrom<Decision>("allow", "ask", "deny");
 const source = fc.constantFrom<RuleSource>("session", "project", "user", "builtin");
 const rule = fc.tuple(source, decision, fc.constantFrom(...VERBS, "*"), fc.boolean()).map(
-  ([from, action, verb, open], index): Rule => ({
-    id: `${from}-${action}-${index}`,
+  ([from, action, verb, open]): Rule => ({
+    id: `${from} ${action} ${verb} ${open}`,
     source: from,
     action,
     tool: "exec",
