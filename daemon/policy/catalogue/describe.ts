@@ -3,6 +3,7 @@
 import { WORD_VALUES_MAX } from "../../limits.ts";
 import type { EnvAssignment, Redirect, Word } from "../shell/segment.ts";
 import type { ActionClass } from "../types.ts";
+import { judgeArguments } from "./arguments.ts";
 import { assigns } from "./assignments.ts";
 import type { DescribeContext, Description } from "./description.ts";
 import { type Draft, newDraft, reads, runs, use, writes } from "./draft.ts";
@@ -61,6 +62,9 @@ const REACHES = new Set<ActionClass>([
   "git-write",
 ]);
 
+/** Folders where a package manager puts the tools that the project named. */
+const TOOLS = /(?:^|\/)(?:node_modules\/\.bin|\.?v?env\/bin|vendor\/bin)\/[^/]+$/;
+
 /** `./x`, `venv/bin/pip`: code of its own, whatever its name; a known name only adds what it would reach. */
 function describeProgram(
   verb: Word,
@@ -68,8 +72,16 @@ function describeProgram(
   draft: Draft,
   context: HookContext,
 ): void {
-  runs(draft, verb, "program");
   const spec = catalogue.get(textOf(verb)?.split("/").at(-1) ?? "");
+  if (spec?.class === "build" && TOOLS.test(textOf(verb) ?? "")) {
+    // As much the project's own code as what `npx` runs, and judged as that.
+    runs(draft, verb, "program", "build");
+    draft.form = spec.names[0] ?? "";
+    applyForm(spec, words, draft, context);
+    return;
+  }
+  runs(draft, verb, "program");
+  judgeArguments(words, draft);
   if (spec === undefined) return;
   const namesake = newDraft(spec.names[0] ?? "");
   applyForm(spec, words, namesake, context);

@@ -148,7 +148,11 @@ export function applyForm(
       : ({ rest: form.operands ?? "none" } as OperandRoles);
   const list = operandRoles(roles, parsed);
   list.forEach((role, index) => {
-    touch(draft, form, role, under(folder, operands[index] as Word), "operand", tree, follows);
+    const operand = operands[index] as Word;
+    // Compilers and linters take the options they find in FILE for `@FILE`.
+    if (form.class === "build" && role !== "data" && textOf(operand)?.startsWith("@"))
+      draft.lifts.push(`${operand.text} takes options of ${draft.form} from a file`);
+    touch(draft, form, role, under(folder, operand), "operand", tree, follows);
   });
   const pathless = !list.some((role) => role !== "data" && role !== "none");
   const here = folder === null ? { cwd: true } : { path: folder };

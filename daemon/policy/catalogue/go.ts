@@ -201,7 +201,7 @@ export const go: readonly VerbSpec[] = [
         codes: "-c= --config=",
       },
       "linters formatters version help": {
-        inCwd: "read",
+        ...build,
         operands: "data",
         flags: "--json --format= --short --debug -E= -D=",
       },

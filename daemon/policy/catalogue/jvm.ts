@@ -155,7 +155,8 @@ export const jvm: readonly VerbSpec[] = [
       nuget: asks("network"),
       list: {
         operands: "data",
-        inCwd: "read",
+        class: "build",
+        inCwd: "write",
         flags: "--include-transitive --framework= --format=",
         lifts: { [FETCHES]: "--outdated --vulnerable --deprecated" },
       },

@@ -1,7 +1,7 @@
 /** Test runners and linters of Ruby, PHP, Elixir, Swift and Zig, and checkers of shell, YAML and Docker files. */
 
 import { build, LOADS, RUNS } from "./build-form.ts";
-import { use } from "./draft.ts";
+import { literal, reads, use } from "./draft.ts";
 import { isBuildTarget } from "./make.ts";
 import { asks } from "./packages.ts";
 import { type Form, given, type Refine, textOf, type VerbSpec } from "./spec.ts";
@@ -143,7 +143,7 @@ export const moreTools: readonly VerbSpec[] = [
       "deps.get deps.update deps.compile deps.unlock local.hex local.rebar archive.install escript.install":
         asks("install"),
       "hex.outdated hex.info hex.publish hex.audit hex.search": asks("network"),
-      deps: { operands: "data", inCwd: "read" },
+      deps: { ...build, operands: "data" },
     },
     otherSub: running,
     noSub: running,
@@ -234,16 +234,7 @@ export const moreTools: readonly VerbSpec[] = [
     examples: ["shfmt --version"],
   },
   {
-    names: [
-      "hadolint",
-      "yamllint",
-      "jsonlint",
-      "taplo",
-      "editorconfig-checker",
-      "ec",
-      "vale",
-      "proselint",
-    ],
+    names: ["hadolint", "yamllint", "jsonlint", "editorconfig-checker", "ec", "proselint"],
     flags:
       "--ignore= -f= --format= --no-fail --no-color -t= --failure-threshold= --strict-labels --error= --warning= --info= " +
       "--style= -d= --config-data= -s --strict --no-warnings --list-files -q --quiet -v --verbose --minAlertLevel= --output= --glob=",
@@ -266,10 +257,8 @@ export const moreTools: readonly VerbSpec[] = [
   {
     ...build,
     names: [
-      "buf",
       "protolint",
       "sqlfluff",
-      "sqlc",
       "ktlint",
       "swiftlint",
       "swiftformat",
@@ -282,8 +271,8 @@ export const moreTools: readonly VerbSpec[] = [
       "elm-format",
       "nixfmt",
       "alejandra",
-      "terraform-docs",
       "tflint",
+      "vale",
       "cfn-lint",
     ],
     note: "only with plain operands",
@@ -299,9 +288,17 @@ export const moreTools: readonly VerbSpec[] = [
       "-readonly -header -noheader -column -csv -json -line -list -table -markdown -box -html -quote -tabs -separator= -nullvalue= -batch -safe -bail -echo -newline= -ascii",
     lifts: { [LOADS]: "-init= -cmd= -interactive -vfs= -zip -A -append -unsafe-testing" },
     oneDash: true,
-    operands: { lead: ["read"], rest: "data" },
+    operands: "data",
     help: "--version -version --help -help",
     refine: (parsed, draft) => {
+      const [database] = parsed.operands;
+      const uri = /^file:(?:\/\/)?([^?#%]*)(?:\?(?:mode=ro|immutable=1|&)+)?$/.exec(
+        textOf(database) ?? "",
+      )?.[1];
+      if (uri === undefined && /^file:/.test(textOf(database) ?? "file:"))
+        draft.lifts.push(`${draft.form} opens a database that is not known`);
+      else if (database !== undefined)
+        reads(draft, uri === undefined ? database : literal(uri), "operand");
       const statements = parsed.operands.slice(1).map((word) => textOf(word) ?? "?");
       if (statements.length === 0) statements.push("?");
       for (const text of statements) {

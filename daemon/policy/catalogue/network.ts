@@ -268,7 +268,7 @@ export const network: readonly VerbSpec[] = [
     "http https xh httpie aria2c axel yt-dlp youtube-dl lynx w3m links elinks ftp sftp lftp tftp telnet mosh",
   ),
   known(
-    "ssh scp ssh-keyscan ssh-copy-id autossh sshfs socat nmap traceroute tracepath mtr tcpdump tshark iperf3 whois",
+    "ssh scp ssh-keyscan ssh-copy-id autossh sshfs socat nmap traceroute tracepath mtr iperf3 whois",
     "--version -V --help -h",
   ),
   known("dig nslookup host resolvectl drill", "-v -V -h --help --version"),

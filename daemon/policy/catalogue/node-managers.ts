@@ -152,7 +152,8 @@ function script(words: readonly Word[], draft: Draft, context: HookContext, at: 
   if (name === null) {
     draft.lifts.push(`the script ${word.text} of ${draft.form} is not known`);
     use(draft, "run", draft.form, here);
-  } else if (tools.has(name)) {
+  } else if (/\.[cm]?[jt]sx?$/.test(name)) runs(draft, under(at.folder, word), "script");
+  else if (tools.has(name)) {
     tool(words, draft, context, at, false);
     return;
   } else if (BUILD_SCRIPT.test(name) && !PUBLISHES.test(name)) use(draft, "build", name, here);

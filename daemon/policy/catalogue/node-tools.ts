@@ -241,7 +241,7 @@ export const nodeTools: readonly VerbSpec[] = [
         lifts: { [LOADS]: "--resolve-plugins-relative-to= --rulesdir=" },
       },
       typegen: build,
-      info: { class: "read", inCwd: "read" },
+      info: build,
     },
     otherSub: {
       class: "run",

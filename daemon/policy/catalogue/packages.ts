@@ -17,6 +17,9 @@ export function asks(actionClass: "install" | "network" | "engine"): Form {
   };
 }
 
+/** Looks only, but by loading the project's Gemfile, plug-ins or own interpreter. */
+const LOADING: Form = { class: "build", inCwd: "read" };
+
 /** A manager whose commands install unless they are in a list; `flags` are those of the reading ones. */
 function installer(
   names: string,
@@ -178,6 +181,7 @@ export const packages: readonly VerbSpec[] = [
       pip: {
         sub: {
           "list show freeze check tree": {
+            ...LOADING,
             flags:
               "--format= -v -q --exclude= --editable -e --strict --depth= --invert --no-dedupe --files",
             operands: "data",
@@ -203,7 +207,7 @@ export const packages: readonly VerbSpec[] = [
             "-t --tree -a --all --why --no-dev --with= --without= --only= -s --short --lock --format= --json -T",
           lifts: { "asks the registry": "-o --outdated -l --latest" },
           operands: "data",
-          inCwd: "read",
+          ...LOADING,
         },
       },
       otherSub: asks("install"),
@@ -284,7 +288,7 @@ export const packages: readonly VerbSpec[] = [
       "list show info check platform licenses version help": {
         flags: "--paths --name-only --path --dry-run --ruby --version",
         operands: "data",
-        inCwd: "read",
+        ...LOADING,
       },
       outdated: asks("network"),
     },
@@ -306,7 +310,7 @@ export const packages: readonly VerbSpec[] = [
             "-i --installed -D --direct -t --tree -N --name-only -f= --format= --no-dev --no-check-all --no-check-publish --no-check-lock --strict --with-dependencies -P --path -s --self -l --latest=?",
           lifts: { "asks the registry": "-o --outdated --available -a --all" },
           operands: "data",
-          inCwd: "read",
+          ...LOADING,
         },
       "outdated search browse home diagnose audit": asks("network"),
     },

@@ -10,6 +10,7 @@ import { go } from "./go.ts";
 import { interpreters } from "./interpreters.ts";
 import { jvm } from "./jvm.ts";
 import { make } from "./make.ts";
+import { media } from "./media.ts";
 import { moreTools } from "./more-tools.ts";
 import { network } from "./network.ts";
 import { nodePackages } from "./node-packages.ts";
@@ -49,6 +50,7 @@ const families: readonly (readonly VerbSpec[])[] = [
   packages,
   jvm,
   moreTools,
+  media,
 ];
 
 /** Verbs by each of their names. Throws when two families claim one name. */

@@ -131,6 +131,45 @@ test.each<[string, string[]]>([
       "lift sqlite3 runs statements or commands that are not known to only read",
     ],
   ],
+  ["sqlite3 'file:/home/x/a.db?mode=ro' 'select 1'", ["read /home/x/a.db"]],
+  [
+    "sqlite3 'file:a.db?vfs=x' 'select 1'",
+    ["read", "lift sqlite3 opens a database that is not known"],
+  ],
+  [
+    "sqlite3 'file:%2Fetc/a.db' 'select 1'",
+    ["read", "lift sqlite3 opens a database that is not known"],
+  ],
+  [
+    "javac @/tmp/args",
+    [
+      "read @/tmp/args tree",
+      "build cwd tree",
+      "lift @/tmp/args takes options of javac from a file",
+    ],
+  ],
+  ["ffmpeg -i in.mp4 -ss 9.06 -t 10 -c copy out.mp4", ["read in.mp4", "write out.mp4"]],
+  ["ffprobe in.mp4", ["read in.mp4"]],
+  [
+    "ffmpeg -i http://x.invalid/a out.mp4",
+    [
+      "read http://x.invalid/a",
+      "write out.mp4",
+      "lift http://x.invalid/a of ffmpeg may be no plain file",
+    ],
+  ],
+  [
+    "ffmpeg -i a -vf movie=/etc/x out.mp4",
+    ["read a", "write movie=/etc/x", "write out.mp4", "lift option -vf of ffmpeg is not known"],
+  ],
+  ["tshark -n -r net.pcap -q -z io,phs", ["read net.pcap"]],
+  ["tshark -i eth0", ["network", "lift -i of tshark captures from an interface"]],
+  ["tshark -r a -X lua_script:x", ["read a", "lift options of tshark that can run code"]],
+  ["tcpdump -r a -z ./x", ["read a", "lift options of tcpdump that can run code"]],
+  ["openssl genrsa -out ssl/server.key 2048", ["write ssl/server.key"]],
+  ["openssl x509 -in a.pem -noout -text", ["read a.pem"]],
+  ["openssl s_client -connect x.invalid:443", ["network"]],
+  ["openssl dgst -engine ./x a", ["read a", "lift -engine of openssl dgst loads code or settings"]],
 ])("%s", (line, lines) => {
   expect(told(line)).toEqual(lines);
 });
