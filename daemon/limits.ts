@@ -193,3 +193,5 @@ export const RULE_PREVIEW_EXAMPLES_MAX = 5;
 export const HISTORY_PAGE = 500;
 /** Escaping links recorded with an action, so that it can be judged again: any one of them is enough to ask. */
 export const RECORDED_LINKS_MAX = 64;
+/** Trusted contents of policy files in one project: a person has read each of them. */
+export const TRUSTED_CONTENTS_MAX = 1_000;

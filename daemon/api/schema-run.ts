@@ -84,7 +84,7 @@ const ApprovedEvent = z.strictObject({
 });
 const NoteEvent = z.strictObject({
   type: z.literal("note"),
-  code: z.enum(["not_mounted", "confined"]),
+  code: z.enum(["not_mounted", "confined", "policy_not_trusted"]),
   paths: z.array(z.string()),
   reason: z.string(),
 });

@@ -9,7 +9,7 @@ import {
 } from "../limits.ts";
 import type { DenialBook } from "./denial-book.ts";
 import type { RuleStore } from "./rule-store.ts";
-import type { StoredRule } from "./supervisor-interface.ts";
+import type { ApprovalFilter, StoredRule } from "./supervisor-interface.ts";
 import type { Answer, AuthorityInfo, PendingApproval } from "./types.ts";
 
 /** What is asked: everything an approver is shown. */
@@ -175,6 +175,16 @@ export class Approvals {
   /** Oldest first; answered ones as long as they are kept. */
   all(): readonly PendingApproval[] {
     return [...this.#filed.values()].map(({ approval }) => approval);
+  }
+
+  /** Oldest first. */
+  matching({ state, project, session }: ApprovalFilter): readonly PendingApproval[] {
+    return this.all().filter(
+      (approval) =>
+        (state === undefined || approval.state === state) &&
+        (project === undefined || approval.project === project) &&
+        (session === undefined || approval.session === session),
+    );
   }
 
   pending(): readonly PendingApproval[] {

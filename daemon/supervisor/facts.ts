@@ -1,6 +1,6 @@
 /** The world as the policy is told about it, and what of it an approval is bound to. */
 import { posix } from "node:path";
-import { BOUND_FILES_MAX } from "../limits.ts";
+import { BOUND_FILES_MAX, RECORDED_LINKS_MAX } from "../limits.ts";
 import type { Facts, PolicySettings, Verdict } from "../policy/types.ts";
 import type { Project } from "../settings/types.ts";
 import { realPathFacts } from "../worktree/real-paths.ts";
@@ -94,6 +94,21 @@ function filesToBind(verdict: Verdict): readonly string[] {
     }
   }
   return [...files].slice(0, BOUND_FILES_MAX);
+}
+
+/** Facts as the journal keeps them: of the local programs those that the command can mean, and not every link. */
+export function recordedFacts(command: string, facts: Facts): Facts {
+  const { branch, realpath, frozen, localBins, escapingLinks } = facts;
+  const words = new Set(command.match(/[\w.@+-]+/g));
+  return {
+    ...(branch === undefined ? {} : { branch }),
+    ...(realpath === undefined ? {} : { realpath }),
+    ...(frozen === undefined ? {} : { frozen }),
+    ...(localBins === undefined ? {} : { localBins: localBins.filter((name) => words.has(name)) }),
+    ...(escapingLinks === undefined
+      ? {}
+      : { escapingLinks: escapingLinks.slice(0, RECORDED_LINKS_MAX) }),
+  };
 }
 
 export function isBelowAny(path: string, roots: readonly string[]): boolean {

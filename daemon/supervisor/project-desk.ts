@@ -107,6 +107,8 @@ function entryOf(event: RegistryEvent, uid: number | null): NewEntry | null {
       const { id: project, root } = event.project;
       return { event: "project.removed", project, uid, data: { root } };
     }
+    case "rules-reloaded":
+      return { event: "rules.reloaded", uid, data: { files: event.files } };
     case "profiles-reloaded":
       return { event: "profiles.reloaded", uid, data: { profiles: event.profiles } };
     default:

@@ -6,7 +6,7 @@ import type { SandboxSpec } from "../sandbox/engine.ts";
 import { type Asked, askPerson } from "./ask-person.ts";
 import { withConfinedNote } from "./confined-note.ts";
 import { Execution, type Outcome } from "./execution.ts";
-import { isBelowAny } from "./facts.ts";
+import { isBelowAny, recordedFacts } from "./facts.ts";
 import type { Judged } from "./judge.ts";
 import type { SandboxPort } from "./ports.ts";
 import {
@@ -18,6 +18,7 @@ import {
   throwIfOver,
 } from "./run-context.ts";
 import type { RunEvent } from "./types.ts";
+import type { WorktreePolicy } from "./worktree-policies.ts";
 
 type ReadySandbox = Awaited<ReturnType<SandboxPort["ensure"]>>;
 
@@ -36,6 +37,7 @@ export async function* runCommand(deps: RunDeps, context: RunContext): AsyncGene
   ]);
   counted?.commit();
   yield { type: "decision", action, verdict };
+  yield* deps.tell(judged.ignored).map((policy) => ignoredNote(context, policy));
   if (denied !== null) {
     yield denied;
     return;
@@ -130,8 +132,16 @@ function proposed(context: RunContext, { verdict, facts }: Judged): NewEntry {
     reason,
     rules: segments.map(({ text, verdict, rung, rule }) => ({ text, verdict, rung, rule })),
     // What it was judged by, so that it can be judged again under other rules.
-    facts: { branch: facts.branch, realpath: facts.realpath, frozen: facts.frozen },
+    worktree: context.session.worktree,
+    profile: context.profile.name,
+    facts: recordedFacts(command, facts),
   });
+}
+
+function ignoredNote({ session }: RunContext, { file, problem }: WorktreePolicy): RunEvent {
+  const why = problem ?? "no person has trusted what it says now";
+  const reason = `${file} counts for nothing: ${why} (recinto policy trust ${session.project} ${file})`;
+  return { type: "note", code: "policy_not_trusted", paths: [file], reason };
 }
 
 function outcomeEntry(context: RunContext, exec: string, outcome: Outcome): NewEntry {

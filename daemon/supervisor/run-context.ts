@@ -6,11 +6,12 @@ import type { Profile } from "../settings/types.ts";
 import type { Approvals } from "./approvals.ts";
 import type { DenialBook } from "./denial-book.ts";
 import type { NewId } from "./ids.ts";
-import type { Judged } from "./judge.ts";
 import type { SandboxPort } from "./ports.ts";
 import type { PreparedCommand } from "./prepared-command.ts";
+import type { JudgedInSession } from "./session-desk.ts";
 import type { Session } from "./sessions.ts";
 import type { Refusal } from "./types.ts";
+import type { WorktreePolicy } from "./worktree-policies.ts";
 
 export interface RunDeps {
   readonly journal: Journal;
@@ -20,7 +21,9 @@ export interface RunDeps {
   readonly now: () => number;
   readonly newId: NewId;
   /** Judges under rules, facts and counters as they are at this moment. */
-  readonly judge: () => Promise<Judged>;
+  readonly judge: () => Promise<JudgedInSession>;
+  /** Those of the policy files that the agent was not told about yet, recorded as told. */
+  readonly tell: (ignored: readonly WorktreePolicy[]) => readonly WorktreePolicy[];
 }
 
 export interface RunContext {

@@ -4,6 +4,7 @@ import type { SavedRule, Verdict } from "../policy/types.ts";
 import type { EngineInfo, SandboxStatus } from "../sandbox/engine.ts";
 import type { Project } from "../settings/types.ts";
 import type { Hazard, WatcherStatus } from "../worktree/types.ts";
+import type { RuleFileCalls } from "./rule-file-calls.ts";
 import type {
   Answer,
   Caller,
@@ -119,6 +120,9 @@ export interface Supervisor {
   answer(caller: Caller, id: string, answer: Answer): Promise<PendingApproval>;
   /** What waits now, then every change of state, until `signal` aborts. Admin: all. Agent: of its own sessions. */
   watchApprovals(caller: Caller, signal: AbortSignal): AsyncIterable<PendingApproval>;
+
+  /** Rule files of every source; admins only. */
+  readonly ruleFiles: RuleFileCalls;
 
   /** Admin. What *always* has stored for a project, expired ones left out. */
   rules(caller: Caller, project: string): Promise<readonly StoredRule[]>;

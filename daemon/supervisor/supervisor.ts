@@ -224,15 +224,11 @@ class TheSupervisor implements Supervisor {
   }
 
   async rules(caller: Caller, project: string): Promise<readonly StoredRule[]> {
-    requireAdmin(caller);
-    return this.#rules.list(this.#registry.project(project).id);
+    return this.ruleFiles.saved(caller, project);
   }
 
   async revokeRule(caller: Caller, project: string, id: string): Promise<StoredRule> {
-    requireAdmin(caller);
-    const rule = this.#rules.revoke(this.#registry.project(project).id, id);
-    this.#journal.append({ event: "rule.revoked", project, uid: caller.uid, data: { ...rule } });
-    return rule;
+    return this.ruleFiles.revokeSaved(caller, project, id);
   }
 
   events(caller: Caller, query: EntryQuery): readonly JournalEntry[] {

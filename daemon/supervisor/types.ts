@@ -71,7 +71,7 @@ export type RunEvent =
    */
   | {
       readonly type: "note";
-      readonly code: "not_mounted" | "confined";
+      readonly code: "not_mounted" | "confined" | "policy_not_trusted";
       readonly paths: readonly string[];
       readonly reason: string;
     }

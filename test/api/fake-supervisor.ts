@@ -58,6 +58,15 @@ export function approval(id: string, session: string): PendingApproval {
   };
 }
 
+export const POLICY_FILE: ReturnType<Supervisor["ruleFiles"]["trust"]> = {
+  file: "/tmp/coder_policy.json",
+  source: "project",
+  owner: "alpha",
+  state: "trusted",
+  merge: true,
+  rules: [{ id: "trusted/1", action: "allow", rule: "git fetch *" }],
+};
+
 type Script = (request: RunRequest, signal: AbortSignal, caller: Caller) => AsyncIterable<RunEvent>;
 
 export class FakeSupervisor implements Supervisor {
@@ -159,6 +168,13 @@ export class FakeSupervisor implements Supervisor {
   async rules() {
     return [];
   }
+
+  readonly ruleFiles: Supervisor["ruleFiles"] = {
+    list: () => [],
+    trust: (_caller, project, file, sha256) => ({ ...POLICY_FILE, file, owner: project, sha256 }),
+    distrust: () => 1,
+    giveSession: (_caller, { worktree }) => ({ ...POLICY_FILE, file: worktree, source: "session" }),
+  };
 
   async revokeRule(): Promise<never> {
     throw new RecintoError("not-found", "no such rule");
