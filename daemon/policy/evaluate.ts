@@ -4,6 +4,7 @@ import type { Description } from "./catalogue/description.ts";
 import { generalise } from "./generalise.ts";
 import { insteadOf } from "./instead.ts";
 import { authorisingRoots, judgeSegment, viewOf } from "./judge.ts";
+import { isWithin } from "./paths.ts";
 import { describeUnknown, namedAlike, reachesOut } from "./project-verbs.ts";
 import { type Scope, scopeOf } from "./scope.ts";
 import type { Problem, Segment, Understanding } from "./shell/segment.ts";
@@ -36,6 +37,8 @@ function judgeAll(input: EvaluateInput): Verdict {
     cwd: request.cwd,
     home: settings.home,
     env: {},
+    // A repository further down would only be deeper, so that what is in scope from here is in scope from there.
+    ...(isWithin(request.cwd, settings.worktree) ? { toplevel: settings.worktree } : {}),
   });
   const scope = scopeOf(settings, facts);
   const views: SegmentView[] = [];
@@ -58,11 +61,18 @@ function descriptionOf(
   segments: readonly Segment[],
   { settings, facts }: EvaluateInput,
 ): Description {
-  const description = describe({ segment, segments, localBins: facts.localBins });
+  const { localBins } = facts;
+  if (segment.inner === true) {
+    // What it does is in other segments: left are the redirects and the environment of the call.
+    const { words } = segment;
+    const form = words[0]?.value.kind === "literal" ? words[0].value.value : "";
+    return { ...describe({ segment: { ...segment, words: [] }, segments, localBins }), form };
+  }
+  const description = describe({ segment, segments, localBins });
   if (!description.known) return describeUnknown(description, segment, settings.verbs);
   const alike = namedAlike(segment);
   if (alike === null) return description;
-  const { uses } = describe({ segment: alike, segments, localBins: facts.localBins });
+  const { uses } = describe({ segment: alike, segments, localBins });
   return { ...description, uses: [...description.uses, ...uses.filter(reachesOut)] };
 }
 
