@@ -112,6 +112,8 @@ export const RUNNER_WAIT_MS = 10_000;
 export const RUNNER_SPARE_MINDERS = 4;
 /** Last words of a runner that ended, UTF-16 units: one error message of it. */
 export const RUNNER_STDERR_CHARS_MAX = 1_000;
+/** Largest event in a framed stream that is not output, bytes: a verdict on COMMAND_CHARS_MAX fits several times. */
+export const STREAM_FRAME_JSON_BYTES_MAX = 16 * 1024 * 1024;
 /** End of a failed command's error output in which words of refusal are looked for, characters. */
 export const CONFINED_STDERR_CHARS = 4_096;
 /** While a sandbox's runner answers, image, repository and folders are looked at again after this. */
@@ -170,6 +172,11 @@ export const GIT_HOST_TIMEOUT_MS = 10 * 60_000;
 export const GIT_OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 /** Largest pack that is brought out of a sandbox at once, bytes. */
 export const GIT_IMPORT_BYTES_MAX = 2 * 1024 * 1024 * 1024;
+/** One git in a sandbox that is waited for before the command's answer: more than a slow disk needs, for an honest one. */
+export const GIT_SANDBOX_TIMEOUT_MS = 60_000;
+/** Object folders of the host that one repository builds on, and how far they lead to further ones (git's own limit). */
+export const GIT_ALTERNATES_MAX = 16;
+export const GIT_ALTERNATES_DEPTH_MAX = 5;
 /** How long judging waits for the first walk of a worktree: a tree of a million files takes some seconds. */
 export const WATCHER_READY_WAIT_MS = 10_000;
 /** Hazards are journalled together this often, so that a loop that makes links cannot make the disk sync for each. */

@@ -4,6 +4,7 @@ import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ERROR_KINDS, type ErrorCode, RecintoError } from "../errors.ts";
 import { CLIENT_START_RETRY_MS, CLIENT_START_WAIT_MS } from "../limits.ts";
+import { FRAMES_TYPE, FrameDecoder, type FrameEvent } from "./stream-frames.ts";
 
 export interface TransportOptions {
   readonly socketPath: string;
@@ -18,8 +19,11 @@ export interface Call {
   readonly body?: unknown;
   /** Goes after `body`, which is then the first line of NDJSON. */
   readonly rest?: Readable;
+  readonly accept?: string;
   readonly signal?: AbortSignal;
 }
+
+export type FramedOutput = Exclude<FrameEvent, { type: "json" }>;
 
 export class Transport {
   readonly #options: TransportOptions;
@@ -51,6 +55,29 @@ export class Transport {
         }
       }
       ended = true;
+    } catch (error) {
+      if (error instanceof RecintoError) throw error;
+      if (call.signal?.aborted) return;
+      throw this.#unreachable(error);
+    } finally {
+      if (!ended) response.destroy();
+      call.rest?.destroy();
+    }
+  }
+
+  /** The events of a framed stream: output as bytes, the others as `T`. Leaving the loop as in `lines`. */
+  async *frames<T>(call: Call): AsyncGenerator<T | FramedOutput, void> {
+    const response = await this.#send({ ...call, accept: FRAMES_TYPE });
+    const decoder = new FrameDecoder();
+    let ended = false;
+    try {
+      for await (const chunk of response as AsyncIterable<Buffer>) {
+        for (const event of decoder.push(chunk)) {
+          yield event.type === "json" ? lineValue<T>(event.text) : event;
+        }
+      }
+      ended = decoder.whole;
+      if (!ended) throw this.#unreachable(new Error("in the middle of a frame"));
     } catch (error) {
       if (error instanceof RecintoError) throw error;
       if (call.signal?.aborted) return;
@@ -93,6 +120,7 @@ export class Transport {
         path: pathOf(call),
         headers: {
           host: "recinto",
+          ...(call.accept === undefined ? {} : { accept: call.accept }),
           ...(body === undefined
             ? {}
             : { "content-type": call.rest ? "application/x-ndjson" : "application/json" }),

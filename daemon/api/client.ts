@@ -145,16 +145,11 @@ async function* run(
         ? { body: { ...request, stdin: carried(Buffer.from(stdin)) } }
         : { body: { ...request, stdin: "stream" }, rest: stdinLines(stdin) };
   const call = { method: "POST", path: `/v1/sessions/${encode(session)}/exec` } as const;
-  for await (const event of http.lines<WireRunEvent>({ ...call, ...given, ...optional(signal) })) {
-    if (isOutput(event)) {
-      const data = "text" in event ? Buffer.from(event.text) : Buffer.from(event.base64, "base64");
-      yield { type: event.type, data };
-    } else yield event;
-  }
-}
-
-function isOutput(event: WireRunEvent): event is Extract<WireRunEvent, { type: OutputType }> {
-  return event.type === "stdout" || event.type === "stderr";
+  yield* http.frames<Exclude<WireRunEvent, { type: OutputType }>>({
+    ...call,
+    ...given,
+    ...optional(signal),
+  });
 }
 
 /** Bytes as they travel in JSON. */

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { ERROR_KINDS, type ErrorCode } from "../errors.ts";
 import type { Route } from "./route.ts";
 import { ErrorAnswerSchema } from "./schema.ts";
+import { FRAMES_TYPE } from "./stream-frames.ts";
 
 /** Errors that any route may answer. */
 const COMMON_ERRORS: readonly ErrorCode[] = ["bad-request", "browser-refused", "internal"];
@@ -70,13 +71,23 @@ function requestBody(route: Route): object {
   };
 }
 
+const FRAMES =
+  "The same events in binary frames, for a request with this type in Accept: docs/api-streams.md.";
+
 function success(route: Route): object {
   if (route.answer === null) return { 204: { description: "Done." } };
   const type = route.lines ? "application/x-ndjson" : "application/json";
   return {
     200: {
       description: route.lines ? "One object a line." : "The answer.",
-      content: { [type]: { schema: inline(route.answer) } },
+      content: {
+        [type]: { schema: inline(route.answer) },
+        ...(route.handleFrames === undefined
+          ? {}
+          : {
+              [FRAMES_TYPE]: { schema: { type: "string", format: "binary", description: FRAMES } },
+            }),
+      },
     },
   };
 }

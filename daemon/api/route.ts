@@ -52,6 +52,11 @@ export interface Route {
   /** The shape of the answer: of all of it, or of each line. null: 204 without a body. */
   readonly answer: z.ZodType | null;
   readonly lines: boolean;
+  /** The same as `handle` for clients that take frames: output is `{type, data}` with bytes. Absent: lines alone. */
+  readonly handleFrames?: (
+    backend: Backend,
+    request: RouteRequest<never, never, never>,
+  ) => AsyncIterable<object>;
   /** Errors worth telling in the OpenAPI file, besides those of every route. */
   readonly errors: readonly ErrorCode[];
   /** A value (JSON), null (204) or, with `lines`, what is to be sent line by line. */
@@ -121,6 +126,10 @@ export function linesRoute<
   parts: RouteParts<Path, Query, Body> & {
     readonly answer: Line;
     readonly bodyGoesOn?: boolean;
+    readonly handleFrames?: (
+      backend: Backend,
+      request: Handled<Path, Query, Body>,
+    ) => AsyncIterable<object>;
     readonly handle: (
       backend: Backend,
       request: Handled<Path, Query, Body>,

@@ -17,6 +17,7 @@ import { type BodyBudget, readJson, readLines } from "./body.ts";
 import { callerOf } from "./caller.ts";
 import type { Backend, Route, RouteRequest } from "./route.ts";
 import { echo, findRoute, parsePart, queryOf } from "./router.ts";
+import { FRAMES_TYPE, sendFrames } from "./stream-frames.ts";
 
 export interface ServerParts {
   readonly routes: readonly Route[];
@@ -125,7 +126,7 @@ async function answer(
   const query = parsePart(route.query, "query", queryOf(new URLSearchParams(search)));
   const { body, rest } = await bodyOf(route, request, parts.bodies);
   // The table holds routes of every shape; each was made by a function that ties its handler to its schemas.
-  const handled = route.handle(parts.backend, {
+  const given = {
     caller,
     params: checkedParams as never,
     query: query as never,
@@ -133,7 +134,12 @@ async function answer(
     rest,
     signal,
     log,
-  } satisfies RouteRequest<never, never, never>);
+  } satisfies RouteRequest<never, never, never>;
+  if (route.handleFrames !== undefined && request.headers.accept === FRAMES_TYPE) {
+    await sendFrames(response, route.handleFrames(parts.backend, given), signal, failure);
+    return;
+  }
+  const handled = route.handle(parts.backend, given);
   if (route.lines) {
     await sendLines(response, handled as AsyncIterable<unknown>, signal, failure);
   } else {

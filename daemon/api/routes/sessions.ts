@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { RecintoError } from "../../errors.ts";
 import type { RunEvent, RunRequest } from "../../supervisor/types.ts";
-import { jsonRoute, linesRoute } from "../route.ts";
+import { type Backend, jsonRoute, linesRoute, type RouteRequest } from "../route.ts";
 import {
   ApprovalSchema,
   OpenedSessionSchema,
@@ -109,13 +109,18 @@ export const exec = linesRoute({
     "image-missing",
     "journal-failed",
   ],
-  handle: ({ supervisor }, { caller, params, body, rest, signal }) =>
-    wireEvents(
-      runWithStdin(body, rest, signal, (request, both) =>
-        supervisor.run(caller, params.session, request, both),
-      ),
-    ),
+  handle: (backend, request) => wireEvents(runOf(backend, request)),
+  handleFrames: runOf,
 });
+
+function runOf(
+  { supervisor }: Backend,
+  { caller, params, body, rest, signal }: RouteRequest<{ session: string }, object, RunRequestBody>,
+): AsyncGenerator<RunEvent> {
+  return runWithStdin(body, rest, signal, (request, both) =>
+    supervisor.run(caller, params.session, request, both),
+  );
+}
 
 /** A faulty line of stdin stops the command and is what the client is told, not the cancelling that follows from it. */
 async function* runWithStdin(
