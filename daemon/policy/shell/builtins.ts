@@ -26,16 +26,23 @@ function goesTo(enter: (state: State, to: State["cwds"]) => State): Builtin {
   return (run, command, state, frame) => {
     run.emit(command, state.cwds, frame);
     const to = changeFolder(run, command, state);
-    if (to === "stays") return { ok: state, fail: state, output: null };
+    const [, operand] = command.words;
+    const text = literalText(operand);
+    // `cd -`, and whatever is found by CDPATH, prints where it leads.
+    const silent =
+      to !== null && (operand === undefined || (text !== null && text !== "-" && text !== "--"));
+    const output = silent ? null : unknown("folder");
+    if (to === "stays") return { ok: state, fail: state, output };
     run.rememberFolders(to);
-    return { ok: enter(state, to), fail: state, output: null };
+    return { ok: enter(state, to), fail: state, output };
   };
 }
 
 function pushd(run: Run, command: SimpleCommand, state: State, frame: Frame): Outcome {
   const text = literalText(command.words[1]);
   if (command.words.length === 2 && text !== null && !/^[-+]/.test(text)) {
-    return goesTo(pushed)(run, command, state, frame) ?? { ok: state, fail: state, output: null };
+    const outcome = goesTo(pushed)(run, command, state, frame);
+    return { ok: outcome?.ok, fail: outcome?.fail, output: unknown("folders") };
   }
   // Rotating the stack is not followed.
   run.emit(command, state.cwds, frame);
@@ -135,7 +142,7 @@ function trap(run: Run, command: SimpleCommand, state: State, frame: Frame): Out
     return ordinary(run, command, state, frame);
   }
   const atEnd = operands.slice(1).every((word) => /^(?:EXIT|0)$/i.test(literalText(word) ?? ""));
-  if (run.dry === 0) run.traps.push({ code, frame, atEnd });
+  if (run.dry === 0) run.traps.push({ code, frame, atEnd, functions: state.functions });
   run.emit(command, state.cwds, frame, { inner: true });
   return { ok: state, fail: state, output: null };
 }
@@ -158,6 +165,7 @@ function unset(run: Run, command: SimpleCommand, state: State, frame: Frame): Ou
       const name = text.replace(/\[.*/s, "");
       after = run.setVariable(after, name, unknown("unset"));
       if (after.functions.has(name)) {
+        run.unsetFunctions = true;
         const functions = new Map(after.functions);
         const definition = functions.get(name);
         if (definition !== undefined) functions.set(name, { ...definition, sure: false });
@@ -212,6 +220,10 @@ function wait(run: Run, command: SimpleCommand, _state: State, frame: Frame): nu
   return null;
 }
 
+function isMany({ value, quoted }: SimpleCommand["words"][number]): boolean {
+  return (value.kind === "glob" && !quoted) || ("many" in value && value.many);
+}
+
 function shift(run: Run, command: SimpleCommand, state: State, frame: Frame): Outcome {
   const count = command.words.length === 1 ? "1" : (literalText(command.words[1]) ?? "");
   const rest =
@@ -219,7 +231,9 @@ function shift(run: Run, command: SimpleCommand, state: State, frame: Frame): Ou
   const [zero] = state.args ?? [];
   const args = rest === null || zero === undefined ? null : [zero, ...rest];
   run.emit(command, state.cwds, frame);
-  return { ok: { ...state, args }, fail: state, output: null };
+  const sure =
+    args !== null && Number(count) < (state.args?.length ?? 0) && !state.args?.some(isMany);
+  return { ok: { ...state, args }, fail: sure ? undefined : state, output: null };
 }
 
 /** `test` and `[` only evaluate the subscript of `-v`. */

@@ -129,12 +129,12 @@ export function findExec(
   let sure = true;
   for (let at = 1; at < words.length; at++) {
     const name = literalText(words[at]);
-    if (name === null && mayBeExpression(words[at])) sure = false;
+    if (name === null && mayBeExpression(words[at], commands.length === 0)) sure = false;
     if (name === null || !/^-(?:exec|ok)(?:dir)?$/.test(name)) continue;
     const from = at + 1;
     let end = from;
     while (end < words.length && !ends(words, end)) end += 1;
-    if (end === from || words.slice(from, end).some(mayBeExpression)) sure = false;
+    if (end === from || words.slice(from, end).some((word) => mayBeExpression(word))) sure = false;
     const many = literalText(words[end]) === "+";
     commands.push({ name, words: words.slice(from, end), many });
     at = end;
@@ -175,12 +175,12 @@ function ends(words: readonly Word[], at: number): boolean {
   return text === ";" || (text === "+" && literalText(words[at - 1]) === "{}");
 }
 
-/** Whether a word could become `;`, `-exec` or anything else that find reads as its own. */
-function mayBeExpression(word: Word | undefined): boolean {
+/** Whether a word could become `;`, `-exec` or anything else that find reads as its own; as a path it is judged anyway. */
+function mayBeExpression(word: Word | undefined, path = false): boolean {
   const value = word?.value;
   switch (value?.kind) {
     case "unknown":
-      return value.many || value.prefix === "";
+      return value.many || (value.prefix === "" && !path);
     case "glob":
       return value.dashed;
     case "listed":

@@ -148,8 +148,8 @@ const dirname: Printer = ({ words }) => {
   return single(path) ? folderOf(path.value) : UNKNOWN;
 };
 
-function single({ value }: Word): boolean {
-  return !("many" in value && value.many) && value.kind !== "glob";
+function single({ value, quoted }: Word): boolean {
+  return !("many" in value && value.many) && (value.kind !== "glob" || quoted);
 }
 
 /** The folder that `mktemp` makes a name in, unless TMPDIR says another. */

@@ -30,18 +30,23 @@ export function readBuiltin(run: Run, command: SimpleCommand, state: State, fram
   if (names.length === 0) names.push("REPLY");
   const single = names.length === 1 && array === undefined && !options.has("u");
   const cut = options.has("n") || options.has("N") || options.has("i") || options.has("e");
-  const value = single && !cut ? lineOf(command, options.has("r"), state) : unknown("read");
+  const own = command.redirects.at(-1);
+  // A here-document of its own has a first line, so that `read` cannot fail.
+  const succeeds =
+    own?.body !== undefined && own.fd === 0 && !options.has("d") && !options.has("t");
+  const value =
+    single && !cut ? lineOf(command, options.has("r"), succeeds, state) : unknown("read");
   let ok = state;
   let fail = state;
   for (const name of names) {
     ok = run.setVariable(ok, name, value);
     fail = run.setVariable(fail, name, unknown("nothing to read"));
   }
-  return { ok, fail, output: null };
+  return { ok, fail: succeeds ? undefined : fail, output: null };
 }
 
 /** One line of what arrives on standard input. */
-function lineOf(command: SimpleCommand, raw: boolean, state: State): WordValue {
+function lineOf(command: SimpleCommand, raw: boolean, first: boolean, state: State): WordValue {
   const { input } = command;
   const ifs = command.env.find(({ name }) => name === "IFS");
   const whole = ifs === undefined ? null : literalText(ifs.value ?? undefined) === "";
@@ -55,7 +60,10 @@ function lineOf(command: SimpleCommand, raw: boolean, state: State): WordValue {
     return { ...input, many: false, split: input.split || !raw || whole !== true };
   }
   if (input.kind !== "literal" || (!raw && input.value.includes("\\"))) return unknown("read");
-  const lines = input.value.replace(/\n$/, "").split("\n");
+  const lines = input.value
+    .replace(/\n$/, "")
+    .split("\n")
+    .slice(0, first ? 1 : undefined);
   return oneOf(whole === true ? lines : lines.map((line) => line.replace(/^[ \t]+|[ \t]+$/g, "")));
 }
 
@@ -76,5 +84,5 @@ export function readLines(run: Run, command: SimpleCommand, state: State, frame:
     ? [{ text: "line", value: { ...input, many: true }, quoted: true }]
     : undefined;
   const after = run.setVariable(state, name, unknown("lines of a file"), items);
-  return { ok: after, fail: state, output: null };
+  return { ok: after, fail: command.stdin.kind === "pipe" ? undefined : state, output: null };
 }

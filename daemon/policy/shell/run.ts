@@ -129,7 +129,13 @@ export class Run {
   readonly everValues = new Map<string, WordValue>();
   everFolders: Folders;
   everPlainIfs = true;
-  readonly traps: { readonly code: string; readonly frame: Frame; readonly atEnd: boolean }[] = [];
+  readonly traps: {
+    readonly code: string;
+    readonly frame: Frame;
+    readonly atEnd: boolean;
+    readonly functions: State["functions"];
+  }[] = [];
+  unsetFunctions = false;
   /** Every function by name, and whether its body has been read through a call. */
   readonly functions = new Map<FunctionBody["node"], { body: FunctionBody; called: boolean }>();
   /**

@@ -28,6 +28,10 @@ export function interpreter(
   const words = withoutPlus(command.words);
   const parsed = words === null ? null : parseOptions(words, 1, SHELL);
   if (words === null || parsed === null) {
+    // Behind `-c` what is not known is the code itself.
+    const code = command.words.some((word) => /^-[a-z]*c$/.test(literalText(word) ?? ""));
+    const unsure = command.words.some(({ value }) => value.kind !== "literal");
+    if (code && unsure) return unknownCode(run, command, state, frame);
     const message = `options of ${name} that change how it reads: ${command.text}`;
     return ordinary(run, command, state, frame, {
       problems: [{ code: "shell-option", message, at: -1 }],
@@ -49,10 +53,7 @@ export function interpreter(
     if (first === undefined) return null;
     const codes = textsOf(first.value);
     if (codes === null || codes.length > CODES_MAX) {
-      const message = `code that is not known: ${first.text}`;
-      return ordinary(run, command, state, frame, {
-        problems: [{ code: "code", message, at: -1 }],
-      });
+      return unknownCode(run, command, state, frame);
     }
     const sure = !rest.some(({ value }) => value.kind === "unknown" && value.many);
     const args = sure ? (rest.length === 0 ? [arg0] : rest) : null;
@@ -71,6 +72,11 @@ export function interpreter(
     input: unknown("rest of the code"),
   };
   return runCode(run, inside, state, frame, name, [input.value], args);
+}
+
+function unknownCode(run: Run, command: SimpleCommand, state: State, frame: Frame): Outcome {
+  const message = `code that is not known: ${command.text}`;
+  return ordinary(run, command, state, frame, { problems: [{ code: "code", message, at: -1 }] });
 }
 
 /** `bash +x`: options that are turned off; only those that change nothing are passed over. */

@@ -64,8 +64,8 @@ function readLater(run: Run): void {
   const { traps, functions } = run;
   if (traps.length === 0 && functions.size === 0) return;
   for (let at = 0; at < traps.length; at++) {
-    const { code, frame, atEnd } = traps[at] as (typeof traps)[number];
-    const state = anyTime(run);
+    const { code, frame, atEnd, functions: known } = traps[at] as (typeof traps)[number];
+    const state = { ...anyTime(run), functions: surelyDefined(run, known) };
     const { ok, fail } = run.hooks.script(run, code, state, {
       ...frame,
       nested: true,
@@ -93,6 +93,18 @@ function readLater(run: Run): void {
       },
     );
   }
+}
+
+/** Functions a trap can call: those it found defined, and that nothing else defines, are sure. */
+function surelyDefined(run: Run, known: State["functions"]): State["functions"] {
+  if (run.unsetFunctions) return run.everFunctions;
+  const functions = new Map(run.everFunctions);
+  for (const [name, definition] of known) {
+    if (functions.get(name)?.bodies.length === definition.bodies.length) {
+      functions.set(name, definition);
+    }
+  }
+  return functions;
 }
 
 /** Any state the shell was in: every variable with every value it had. */

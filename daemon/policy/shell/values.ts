@@ -158,7 +158,7 @@ function prepend(text: string, paths: Paths): WordValue {
   if (text.startsWith("-")) return unknown("a listed name behind an option", false, text);
   if (text.endsWith("/")) {
     return {
-      ...paths,
+      ...filled(paths),
       bases: paths.bases.map((base) => (base === "." ? text : `${text}${base}`)),
       dashed: false,
     };
@@ -167,7 +167,7 @@ function prepend(text: string, paths: Paths): WordValue {
   if (climbs || text.includes(":") || text.includes("=")) {
     return unknown("a listed name behind other text", false, text);
   }
-  return { ...paths, bases: [parentOf(`${text}x`)], dashed: false };
+  return { ...filled(paths), bases: [parentOf(`${text}x`)], dashed: false };
 }
 
 /** `text` behind a listed path: still below its base, or beside it when the base itself was printed. */
@@ -180,7 +180,13 @@ function append(paths: Paths, text: string): WordValue {
   if (text.startsWith("/")) {
     return paths.empty ? unknown("a path behind a name that may be empty") : paths;
   }
-  return { ...paths, bases: around(paths.bases) };
+  return { ...filled(paths), bases: around(paths.bases) };
+}
+
+/** With other text beside it, it is not empty any more. */
+function filled(paths: Paths): Paths {
+  const { empty: _, ...rest } = paths;
+  return rest;
 }
 
 /** `a` followed by `b` in one word. */

@@ -76,7 +76,7 @@ function argument(state: State, number: number): WordValue {
     return unknown(`argument ${number}`);
   }
   const several = state.args.findIndex(
-    ({ value }) => value.kind === "glob" || ("many" in value && value.many),
+    ({ value, quoted }) => (value.kind === "glob" && !quoted) || ("many" in value && value.many),
   );
   if (several < 0 || several > number) return state.args[number]?.value ?? EMPTY;
   const value = several === state.args.length - 1 ? state.args[several]?.value : undefined;
