@@ -102,7 +102,7 @@ function verdictOf(
     .filter(({ code }) => code.endsWith("-character"))
     .map(({ message }) => /U\+.*$/.exec(message)?.[0] ?? message);
   const instead = verdict === "allow" ? undefined : insteadOf(deciding, input);
-  const always = verdict === "ask" ? generalise(segments, input.settings) : [];
+  const always = verdict === "ask" ? generalise(segments, input.settings, input.rules.rules) : [];
   return {
     verdict,
     effects: [...new Set(segments.flatMap((segment) => segment.effects))],

@@ -18,6 +18,7 @@ const ANSWERABLE = /^(?:profile\/|catalogue\/unknown$|scope\/outside-(?:read|wri
 export function generalise(
   segments: readonly SegmentVerdict[],
   settings: PolicySettings,
+  rules: readonly Rule[] = [],
 ): readonly SavedRule[] {
   const asking = segments.filter(({ verdict }) => verdict === "ask");
   const [segment] = asking;
@@ -28,7 +29,9 @@ export function generalise(
   if (effects.some((effect) => NEVER.includes(effect))) return [];
   const answerable = matches.every(
     ({ rung: each, rule, decision }) =>
-      decision === "allow" || each === "rule" || (each === "default" && ANSWERABLE.test(rule)),
+      decision === "allow" ||
+      (each === "rule" && yields(rule, rules)) ||
+      (each === "default" && ANSWERABLE.test(rule)),
   );
   if (!answerable) return [];
   const paths = bounds(segment, settings);
@@ -38,6 +41,13 @@ export function generalise(
     prefixes.unshift(argv.slice(0, length));
   }
   return prefixes.map((prefix) => ({ prefix, effects, paths }));
+}
+
+/** Whether a stored rule, which is the project's, outranks the rule with this id: it would be offered in vain else. */
+function yields(id: string, rules: readonly Rule[]): boolean {
+  return rules.every(
+    (rule) => rule.id !== id || rule.source === "user" || rule.source === "builtin",
+  );
 }
 
 /** The folders that the paths of a segment lie in, when some lie outside; empty: in scope. */

@@ -3,7 +3,14 @@ import chokidar from "chokidar";
 import { RecintoError } from "../errors.ts";
 import { ADMIN_RELOAD_DELAY_MS } from "../limits.ts";
 import type { PolicySettings } from "../policy/types.ts";
-import { listProfiles, loadProfile, type RuleMatcher, SHIPPED_PROFILES_DIR } from "./profiles.ts";
+import {
+  listProfiles,
+  loadProfile,
+  parseProfile,
+  type RuleMatcher,
+  resolveProfile,
+  SHIPPED_PROFILES_DIR,
+} from "./profiles.ts";
 import { addProject, loadProjects, overlap, removeProject } from "./projects.ts";
 import { loadRuleFiles, type RuleFile, ruleFilePlaces, usersDir } from "./rule-files.ts";
 import { SANDBOX_HOME, SANDBOX_SCRATCH } from "./sandbox-home.ts";
@@ -46,6 +53,8 @@ export interface Registry {
   profiles(): readonly string[];
   /** Throws `bad-profile`. */
   profile(name: string): Profile;
+  /** A profile that is not on disk, given as a file's text: tried before it is written. Throws `bad-profile`. */
+  tryProfile(name: string, text: string): Profile;
   /** Throws `bad-profile` when the project's profile is not there, and what `addProject` of projects.ts throws. */
   addProject(project: Project): Project;
   removeProject(id: string): Project;
@@ -176,6 +185,11 @@ export function createRegistry(config: DaemonConfig, options: RegistryOptions = 
     project,
     profiles: () => [...profiles.keys()],
     profile,
+    tryProfile(name, text) {
+      const matcher = options.matcher === undefined ? {} : { matcher: options.matcher };
+      const parsed = parseProfile(text, { name, file: `${name}.yaml`, ...matcher });
+      return resolveProfile(parsed, dirs, matcher);
+    },
     addProject(added) {
       profile(added.profile);
       addProject(config.projectsDir, added, [...projects.values()]);

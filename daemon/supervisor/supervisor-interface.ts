@@ -4,6 +4,7 @@ import type { SavedRule, Verdict } from "../policy/types.ts";
 import type { EngineInfo, SandboxStatus } from "../sandbox/engine.ts";
 import type { Project } from "../settings/types.ts";
 import type { Hazard, WatcherStatus } from "../worktree/types.ts";
+import type { HistoryCalls } from "./history-calls.ts";
 import type { RuleFileCalls } from "./rule-file-calls.ts";
 import type {
   Answer,
@@ -123,6 +124,8 @@ export interface Supervisor {
 
   /** Rule files of every source; admins only. */
   readonly ruleFiles: RuleFileCalls;
+  /** What the journal tells; admins only. */
+  readonly history: HistoryCalls;
 
   /** Admin. What *always* has stored for a project, expired ones left out. */
   rules(caller: Caller, project: string): Promise<readonly StoredRule[]>;

@@ -9,6 +9,7 @@ import { adoptOnce } from "./adoption.ts";
 import { Approvals } from "./approvals.ts";
 import { DenialBook } from "./denial-book.ts";
 import { followEntries, watchApprovals } from "./following.ts";
+import { HistoryDesk } from "./history-desk.ts";
 import { couldApprove, refuseAgentAsApprover, requireAdmin } from "./identity.ts";
 import { joinSignals } from "./joined-signal.ts";
 import { type NoticingJournal, noticing } from "./noticing-journal.ts";
@@ -68,6 +69,7 @@ class TheSupervisor implements Supervisor {
   readonly #adopt: () => Promise<void>;
   readonly #desk: SessionDesk;
   readonly ruleFiles: RuleDesk;
+  readonly history: HistoryDesk;
   readonly #startedAt: number;
   readonly #stopping = new AbortController();
   #closing = false;
@@ -112,13 +114,13 @@ class TheSupervisor implements Supervisor {
       saved: this.#rules,
       agentUids: (project) => this.#desk.agentUids(project),
     });
+    const parts = { journal, registry: this.#registry, rules: this.ruleFiles };
+    this.history = new HistoryDesk({ ...deps, ...parts, approvals: this.#approvals });
     this.#desk = new SessionDesk({
+      ...parts,
       deps,
-      journal,
-      registry: this.#registry,
       sessions: this.#sessions,
       denials: this.#denials,
-      rules: this.ruleFiles,
       watches: this.#watches,
       sandboxes: this.#sandboxes,
     });

@@ -67,6 +67,34 @@ export const POLICY_FILE: ReturnType<Supervisor["ruleFiles"]["trust"]> = {
   rules: [{ id: "trusted/1", action: "allow", rule: "git fetch *" }],
 };
 
+export const STATS: Awaited<ReturnType<Supervisor["history"]["stats"]>> = {
+  fromMs: 1,
+  toMs: 2,
+  actions: 2,
+  verdicts: { allow: 1, ask: 1, deny: 0 },
+  passes: { total: 1, byRoot: { "/project": 1 } },
+  questions: {
+    asked: 1,
+    per100Actions: 50,
+    approvedOnce: 1,
+    approvedAlways: 0,
+    denied: 0,
+    timedOut: 0,
+    cancelled: 0,
+    answeredAfter: { count: 1, p50Ms: 1_500, p95Ms: 1_500 },
+    overAfter: { count: 1, p50Ms: 1_500, p95Ms: 1_500 },
+  },
+  byRule: [{ rule: "profile/run", asks: 1, denies: 0 }],
+  refusals: {
+    policy: 0,
+    person: 0,
+    timeout: 0,
+    "facts-changed": 0,
+    "not-waiting": 0,
+    failure: 0,
+  },
+};
+
 type Script = (request: RunRequest, signal: AbortSignal, caller: Caller) => AsyncIterable<RunEvent>;
 
 export class FakeSupervisor implements Supervisor {
@@ -179,6 +207,37 @@ export class FakeSupervisor implements Supervisor {
   async revokeRule(): Promise<never> {
     throw new RecintoError("not-found", "no such rule");
   }
+
+  readonly history: Supervisor["history"] = {
+    previewRules: async () =>
+      (this.questions.at(-1)?.verdict.always ?? []).map((rule, width) => ({
+        rule,
+        tried: 12,
+        allowed: width + 2,
+        examples: ["git fetch origin", "git fetch \u202e--all"],
+      })),
+    async *replay(_caller, { profile }) {
+      yield {
+        type: "change",
+        seq: 4,
+        at: 1,
+        project: "alpha",
+        command: "node x.js",
+        cwd: "/tmp",
+        before: { verdict: "ask", rules: ["profile/run"] },
+        after: { verdict: "allow", rules: ["scope/run"], reason: "every part stays in /tmp" },
+      };
+      yield {
+        type: "summary",
+        profile: profile.name,
+        actions: 3,
+        same: 2,
+        changed: { "ask → allow": 1 },
+        left: { denials: 0, gone: 0, incomplete: 0 },
+      };
+    },
+    stats: async () => STATS,
+  };
 
   events(_caller: Caller, { afterSeq = 0, limit = 10 }: { afterSeq?: number; limit?: number }) {
     return this.entries.filter(({ seq }) => seq > afterSeq).slice(0, limit);
