@@ -10,7 +10,9 @@ const caseFile = z.strictObject({
   cases: z.array(
     z.strictObject({
       note: z.string(),
-      command: z.string(),
+      /** One command, or several of one kind. */
+      command: z.string().optional(),
+      commands: z.array(z.string()).optional(),
       profile: z.enum(["review", "default", "dev"]).default("default"),
       cwd: z.string().default(WORKTREE),
       facts: z
@@ -36,19 +38,24 @@ const dir = new URL("./cases/", import.meta.url);
 
 for (const file of readdirSync(dir).filter((name) => name.endsWith(".yaml"))) {
   const { topic, cases } = caseFile.parse(parse(readFileSync(new URL(file, dir), "utf8")));
+  const rows = cases.flatMap(({ command, commands, ...rest }) =>
+    [...(command === undefined ? [] : [command]), ...(commands ?? [])].map((text) => ({
+      ...rest,
+      text,
+      name: `${rest.profile}: ${text} (${rest.note})`,
+    })),
+  );
   describe(topic, () => {
-    it.each(
-      cases.map((each) => [`${each.profile}: ${each.command} (${each.note})`, each] as const),
-    )("%s", (_name, { command, profile, cwd, facts, severe, want }) => {
+    it.each(rows)("$name", ({ text, profile, cwd, facts, severe, want }) => {
       const given = JSON.parse(JSON.stringify(facts));
-      const { verdict, segments } = judged(command, { profile, cwd, facts: given });
+      const { verdict, segments } = judged(text, { profile, cwd, facts: given });
       const rules = segments.flatMap((segment) => segment.matches.map((match) => match.rule));
       expect({
         verdict,
-        ...(want.rule && { rule: rules.find((rule) => rule === want.rule) }),
+        ...(want.rule && { rule: rules.find((rule) => rule === want.rule) ?? rules }),
       }).toEqual(want);
       if (severe) {
-        expect(judged(command, { profile: "dev", cwd, facts: given }).verdict).not.toBe("allow");
+        expect(judged(text, { profile: "dev", cwd, facts: given }).verdict).not.toBe("allow");
       }
     });
   });
