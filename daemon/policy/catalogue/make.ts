@@ -9,7 +9,7 @@ import { type Form, type ParsedForm, type Refine, textOf, type VerbSpec } from "
 
 /** Targets that build or test by their name; one that also says it publishes or installs is not. */
 const BUILD_TARGET =
-  /^(?:[\w/.-]*[:/])?(?:all|default|test|build|lint|check|compile|typecheck|type-check|unit|coverage|vet|verify|fmt-check|format-check|spec)(?![a-z])[\w:./%-]*$|\.(?:o|a|so|elf|bin)$/;
+  /^(?:[\w/.-]*[:/])?(?:all|default|test|build|lint|check|compile|typecheck|type-check|unit|coverage|vet|verify|fmt-check|format-check|spec|help|list)(?![a-z])[\w:./%-]*$|\.(?:o|a|so|elf|bin)$/;
 const OTHERWISE = /deploy|publish|release|upload|push|install/;
 
 export function isBuildTarget(name: string): boolean {

@@ -13,7 +13,12 @@ const BUILD_SCRIPT =
   /^(?:test|build|lint|check|typecheck|type-check|tsc|compile|format:check|format-check|fmt:check|prettier:check|unit|e2e|coverage)(?![a-z])/;
 const PUBLISHES = /deploy|publish|release|upload|push/;
 
-const tools = new Set(nodeTools.flatMap((spec) => spec.names));
+const tools = new Set([
+  ...nodeTools.flatMap((spec) => spec.names),
+  // Runners of scripts: no build, but no package to fetch either when they are installed.
+  "tsx",
+  "ts-node",
+]);
 
 /** What a sub-command of a package manager is. */
 export type Kind =
@@ -37,6 +42,8 @@ export interface Manager {
   readonly other: "run" | "refused";
   /** What it does without any command. */
   readonly bare: Kind;
+  /** A command that names a package, after which the words go on as scripts. */
+  readonly workspace?: string;
   /** `exec NAME` fetches NAME when it is not installed. */
   readonly fetches: boolean;
 }
@@ -53,6 +60,11 @@ export function manager(config: Manager): NonNullable<Form["custom"]> {
     const [command, ...rest] = operands;
     if (command === undefined) return act(config.bare, rest, config, draft, context, at);
     const name = textOf(command) ?? "";
+    if (config.workspace === name && rest.length > 1) {
+      draft.form = `${draft.form} ${name}`;
+      act("run", rest.slice(1), config, draft, context, at);
+      return;
+    }
     const kind = kinds.get(name) ?? config.other;
     if (!kinds.has(name) && kind === "run") return act("run", operands, config, draft, context, at);
     draft.form = `${draft.form} ${name}`;

@@ -104,6 +104,7 @@ const pnpm: Manager = {
 
 const yarn: Manager = {
   ...pnpm,
+  workspace: "workspace",
   bare: "install",
   options: {
     flags:

@@ -1,7 +1,9 @@
 /** Compilers, linters, formatters and test runners of Node projects. They run by the project's configuration. */
 
-import { build, FETCHES, LOADS, SERVES } from "./build-form.ts";
-import { given, type VerbSpec } from "./spec.ts";
+import { build, LOADS, SERVES } from "./build-form.ts";
+import { use } from "./draft.ts";
+import { nodeBundlers } from "./node-bundlers.ts";
+import type { VerbSpec } from "./spec.ts";
 
 /** Compilers of TypeScript; what they write is inside the project unless an option says otherwise. */
 const tsc: Omit<VerbSpec, "names" | "examples"> = {
@@ -101,7 +103,7 @@ export const nodeTools: readonly VerbSpec[] = [
     ...build,
     names: ["vitest"],
     flags:
-      "-r= -t= --testNamePattern= --run --watch -w -u --update --coverage --coverage.enabled " +
+      "-r= -t= --testNamePattern= --run --watch -w -u --update --coverage --coverage.enabled=? " +
       "--coverage.provider= --coverage.reporter= --reporter= --project= --bail= --retry= --silent=? --passWithNoTests " +
       "--pool= --poolOptions.threads.singleThread --maxWorkers= --minWorkers= --no-file-parallelism --fileParallelism=? " +
       "--no-isolate --isolate --globals --environment= --dom --mode= --changed=? --shard= --sequence.shuffle " +
@@ -172,26 +174,13 @@ export const nodeTools: readonly VerbSpec[] = [
   },
   {
     ...build,
-    names: [
-      "tap",
-      "tape",
-      "uvu",
-      "c8",
-      "nyc",
-      "ts-mocha",
-      "karma",
-      "cypress",
-      "wdio",
-      "lerna",
-      "rollup",
-      "webpack",
-    ],
+    names: ["tap", "tape", "uvu", "c8", "nyc", "ts-mocha", "karma", "cypress", "wdio", "lerna"],
     note: "known by name; only --help and --version are described",
     custom: (_words, draft) => {
       draft.lifts.push(`the options of ${draft.form} are not described`);
-      draft.uses.push({ effect: "run", class: "run", cwd: true, tree: true, via: draft.form });
+      use(draft, "run", draft.form, { cwd: true, tree: true });
     },
-    examples: ["rollup --version"],
+    examples: ["nyc --version"],
   },
   {
     names: ["playwright"],
@@ -222,71 +211,6 @@ export const nodeTools: readonly VerbSpec[] = [
     },
     help: "--help --version -V -h",
     examples: ["playwright --version"],
-  },
-  {
-    names: ["next"],
-    sub: {
-      build: {
-        ...build,
-        flags:
-          "--no-lint -d --debug --profile --no-mangling --turbo --turbopack --experimental-app-only",
-      },
-      lint: {
-        ...build,
-        flags:
-          "-d= --dir= --file= --ext= --fix --strict --quiet --max-warnings= --no-cache --format= --no-inline-config " +
-          "--error-on-unmatched-pattern",
-        codes: "-c= --config=",
-        writes: "-o= --output-file= --cache-location=",
-        lifts: { [LOADS]: "--resolve-plugins-relative-to= --rulesdir=" },
-      },
-      typegen: build,
-      info: build,
-    },
-    otherSub: {
-      class: "run",
-      custom: (_words, draft) => {
-        draft.uses.push({ effect: "run", class: "run", cwd: true, tree: true, via: draft.form });
-      },
-    },
-    help: "--help --version -v -h",
-    examples: ["next --version"],
-  },
-  {
-    names: ["vite"],
-    flags:
-      "-c= --config= -m= --mode= --base= -l= --logLevel= -d=? --debug=? -f= --filter= --clearScreen",
-    sub: {
-      build: {
-        ...build,
-        flags:
-          "--target= --assetsDir= --assetsInlineLimit= --ssr=? --sourcemap=? --minify=? --manifest=? --ssrManifest=? " +
-          "-w --watch --emptyOutDir --mode= -m= --base= -l= --logLevel= --app --profile",
-        codes: "-c= --config=",
-        writes: "--outDir=",
-      },
-      optimize: build,
-    },
-    otherSub: {
-      class: "run",
-      custom: (_words, draft) => {
-        draft.uses.push({ effect: "run", class: "run", cwd: true, tree: true, via: draft.form });
-      },
-    },
-    help: "--help --version -v -h",
-    examples: ["vite --version"],
-  },
-  {
-    ...build,
-    names: ["esbuild"],
-    oneDash: true,
-    flags:
-      "--bundle --minify --sourcemap=? --platform= --format= --target= --watch=? --splitting --external:= --loader= " +
-      "--global-name= --metafile=? --log-level= --tree-shaking= --jsx= --packages= --color= --charset=",
-    reads: "--tsconfig=",
-    writes: "--outfile= --outdir=",
-    lifts: { [SERVES]: "--serve=? --servedir=" },
-    examples: ["esbuild --version"],
   },
   {
     ...build,
@@ -341,39 +265,5 @@ export const nodeTools: readonly VerbSpec[] = [
     help: "--help --version -v -V -h",
     examples: ["knip --version"],
   },
-  {
-    names: ["turbo", "nx"],
-    note: "run scripts of the project by name",
-    flags:
-      "--filter= -F= --no-color --color --no-daemon --force --output-logs= --concurrency= --continue --parallel --dry-run=? --verbosity= --nxBail --skip-nx-cache --all",
-    chdirs: "--cwd=",
-    lifts: {
-      [FETCHES]: "--token= --team= --api= --login= --remote-cache-timeout=",
-      [LOADS]: "--runner=",
-    },
-    sub: {
-      "run test build lint check typecheck affected run-many": {
-        ...build,
-        operands: "data",
-        flags:
-          "--filter= -F= --no-color --color --no-daemon --force --output-logs= --concurrency= --continue --parallel " +
-          "--dry-run=? -t= --target= --targets= --projects= -p= --base= --head= --all --skip-nx-cache --verbose --exclude= --configuration= -c=",
-        refine: (parsed, draft) => {
-          const named = parsed.operands.some(
-            ({ text }) => !/(^|:)(test|build|lint|check|typecheck)[\w:-]*$/.test(text),
-          );
-          if (named || given(parsed, "-t --target --targets"))
-            draft.uses.push({
-              effect: "run",
-              class: "run",
-              cwd: true,
-              tree: true,
-              via: draft.form,
-            });
-        },
-      },
-    },
-    help: "--help --version -v -h",
-    examples: ["turbo --version"],
-  },
+  ...nodeBundlers,
 ];

@@ -124,7 +124,7 @@ export const rust: readonly VerbSpec[] = [
     ...build,
     names: ["rustc"],
     flags:
-      "--edition= --crate-type= --crate-name= -O -g --test -A= -W= -D= -F= --cap-lints= --cfg= --check-cfg= --emit= " +
+      "--version --edition= --crate-type= --crate-name= -O -g --test -A= -W= -D= -F= --cap-lints= --cfg= --check-cfg= --emit= " +
       "--error-format= --color= -v --verbose --print= --explain= -V -l=",
     reads: "-L= --extern=",
     writes: "-o= --out-dir=",
