@@ -15,10 +15,25 @@ import type {
   VerifyResult,
   WorktreeHazards,
 } from "./schema-admin.ts";
+import type { ReplayLine, ReplayRequest, RulePreview, Stats } from "./schema-history.ts";
 import type { Verdict } from "./schema-policy.ts";
+import type { RuleFile, SessionRulesRequest } from "./schema-rule-files.ts";
 import type { Bytes, RunRequest, WireRunEvent } from "./schema-run.ts";
 
-export type { Answer, Approval, Health, JournalEntry, Project, Session, Verdict, WireRunEvent };
+export type {
+  Answer,
+  Approval,
+  Health,
+  JournalEntry,
+  Project,
+  ReplayLine,
+  RuleFile,
+  RulePreview,
+  Session,
+  Stats,
+  Verdict,
+  WireRunEvent,
+};
 
 type OutputType = "stdout" | "stderr";
 
@@ -93,6 +108,25 @@ export function adminClient(options: TransportOptions) {
         method: "DELETE",
         path: `/v1/projects/${encode(project)}/rules/${encode(rule)}`,
       }),
+    ruleFiles: (project: string) => get<RuleFile[]>(`/v1/projects/${encode(project)}/rule-files`),
+    trustRuleFile: (project: string, file: string, sha256: string) =>
+      http.json<RuleFile>({
+        method: "POST",
+        path: `/v1/projects/${encode(project)}/trust`,
+        body: { file, sha256 },
+      }),
+    distrustRuleFile: (project: string, file: string) =>
+      http.json<{ forgotten: number }>({
+        method: "POST",
+        path: `/v1/projects/${encode(project)}/distrust`,
+        body: { file },
+      }),
+    giveSessionRules: (project: string, request: SessionRulesRequest) =>
+      http.json<RuleFile>({
+        method: "POST",
+        path: `/v1/projects/${encode(project)}/session-rules`,
+        body: request,
+      }),
     profiles: () => get<ProfileSummary[]>("/v1/profiles"),
     checkProfile: (name: string, text: string) =>
       http.json<Profile>({ method: "POST", path: "/v1/profiles/check", body: { name, text } }),
@@ -107,6 +141,8 @@ export function adminClient(options: TransportOptions) {
         path: `/v1/approvals/${encode(id)}/answer`,
         body: answer,
       }),
+    previewRules: (approval: string) =>
+      get<RulePreview[]>(`/v1/approvals/${encode(approval)}/past`),
     watchApprovals: (signal?: AbortSignal) =>
       http.lines<Approval>({ method: "GET", path: "/v1/watch/approvals", ...optional(signal) }),
 
@@ -125,8 +161,18 @@ export function adminClient(options: TransportOptions) {
         query: { ...filter },
         ...optional(signal),
       }),
+    replay: (request: ReplayRequest, signal?: AbortSignal) =>
+      http.lines<ReplayLine>({
+        method: "POST",
+        path: "/v1/replay",
+        body: request,
+        ...optional(signal),
+      }),
+    stats: (filter: { project?: string; since?: number } = {}) => get<Stats>("/v1/stats", filter),
     verifyJournal: () => get<VerifyResult>("/v1/journal/verify"),
     hazards: (project?: string) => get<WorktreeHazards[]>("/v1/hazards", { project }),
+    gitStatus: (project?: string) => get<GitStatus[]>("/v1/git", { project }),
+    undoImport: (seq: number) => http.json<JournalEntry>("POST", "/v1/git/undo", { body: { seq } }),
     sandboxes: () => get<Sandbox[]>("/v1/sandboxes"),
     close: () => http.close(),
   };

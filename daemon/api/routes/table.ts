@@ -1,6 +1,8 @@
 /** Every route of every socket, in the order that the router searches and the OpenAPI file lists. */
 import type { Route } from "../route.ts";
 import { answerApproval, listApprovals, showApproval, watchApprovals } from "./approvals.ts";
+import { gitStatus, undoImport } from "./git.ts";
+import { previewRules, replay, stats } from "./history.ts";
 import {
   followEvents,
   health,
@@ -22,6 +24,7 @@ import {
   showProfile,
   showProject,
 } from "./projects.ts";
+import { distrustRuleFile, giveSessionRules, listRuleFiles, trustRuleFile } from "./rule-files.ts";
 import {
   check,
   closeSession,
@@ -37,8 +40,11 @@ export const ROUTES: readonly Route[] = [
   listApprovals,
   showApproval,
   answerApproval,
+  previewRules,
   resetDenials,
   readEvents,
+  gitStatus,
+  undoImport,
   listHazards,
   health,
   verifyJournal,
@@ -49,8 +55,13 @@ export const ROUTES: readonly Route[] = [
   addProject,
   removeProject,
   showProject,
+  distrustRuleFile,
+  listRuleFiles,
   listRules,
   revokeRule,
+  giveSessionRules,
+  trustRuleFile,
+  replay,
   listSandboxes,
   listSessions,
   openSession,
@@ -59,6 +70,7 @@ export const ROUTES: readonly Route[] = [
   showOwnApproval,
   check,
   exec,
+  stats,
   version,
   watchApprovals,
   followEvents,
