@@ -102,7 +102,7 @@ function gitCeiling(
       : null;
   };
   if (sub === "push" || sub === "send-pack") return pushCeiling(words, isProtected, onCurrent);
-  if (sub === "branch") return branchMoves(words, isProtected);
+  if (sub === "branch") return branchMoves(words, isProtected, onCurrent);
   if (sub === "update-ref" || sub === "symbolic-ref") {
     const hit = operands(words).find((word) => word === null || isProtected(word));
     if (hit !== undefined || long(words, "--stdin")) {
@@ -136,10 +136,11 @@ function gitCeiling(
     if (long(words, "--abort", "--quit")) return null;
   }
   if (sub === "commit" && long(words, "--dry-run")) return null;
-  if (sub === "reset" && operands(words).length > 0 && words.includes("--")) return null;
+  if (sub === "reset" && words.includes("--")) return null;
   if (sub === "rebase") {
     // `git rebase main topic` first switches to topic, `git rebase topic main` to main.
-    const last = operands(words)[1];
+    const onto = words.includes("--onto") ? 1 : 0;
+    const last = operands(words)[onto + 1];
     if (last !== undefined && (last === null || isProtected(last))) {
       return ceiling("commit", `rewrites ${last ?? "a branch"}, which is or may be protected`);
     }
@@ -148,12 +149,10 @@ function gitCeiling(
   return onCurrent(sub === "merge" || sub === "pull" ? "merge" : "commit", does);
 }
 
-/** `git reset` with paths only changes the index; with a commit it moves the branch. */
+/** `git reset` with paths, or to HEAD itself, only changes the index; to another commit it moves the branch. */
 function movesHead(words: Argv): boolean {
-  return (
-    long(words, "--hard", "--soft", "--mixed", "--merge", "--keep") ||
-    operands(words).some((word) => word === null || /[~^@]|^[0-9a-f]{7,40}$|^origin\//.test(word))
-  );
+  const [to, ...paths] = operands(words);
+  return to !== undefined && to !== "HEAD" && paths.length === 0;
 }
 
 function pushCeiling(
@@ -184,15 +183,20 @@ function pushCeiling(
   return null;
 }
 
-/** `git branch -f main x`, `-M x main`, `-D main`. */
-function branchMoves(words: Argv, isProtected: (ref: string) => boolean): Ceiling | null {
-  const moves = short(words, "fMmDdCc") || long(words, "--force", "--move", "--delete", "--copy");
-  if (!moves) return null;
-  const hit = operands(words).find((word) => word === null || isProtected(word));
-  return hit === undefined
-    ? null
-    : ceiling(
-        "branch",
-        `moves, renames or deletes ${hit ?? "a branch"}, which is or may be protected`,
-      );
+/** `git branch -f main x`, `-M x main`, `-D main`, and `-m x`, which renames the current one. */
+function branchMoves(
+  words: Argv,
+  isProtected: (ref: string) => boolean,
+  onCurrent: (id: string, does: string) => Ceiling | null,
+): Ceiling | null {
+  const renames = short(words, "mM") || long(words, "--move");
+  if (!renames && !short(words, "fDdCc") && !long(words, "--force", "--delete", "--copy"))
+    return null;
+  const names = operands(words);
+  const hit = names.find((word) => word === null || isProtected(word));
+  if (hit !== undefined) {
+    const what = `moves, renames or deletes ${hit ?? "a branch"}, which is or may be protected`;
+    return ceiling("branch", what);
+  }
+  return renames && names.length === 1 ? onCurrent("branch", "renames") : null;
 }

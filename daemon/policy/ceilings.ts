@@ -11,9 +11,9 @@ export function ceilingMatches(
   earlier: readonly SegmentView[],
 ): readonly Match[] {
   const found: Match[] = [];
-  const file = protectedFile(view, settings);
-  if (file !== null) {
-    const reason = `changes ${file}, which instructs agents or runs on the host`;
+  const what = protectedFile(view, settings);
+  if (what !== null) {
+    const reason = `changes ${what}, which instructs agents or runs on the host`;
     found.push({ rung: "ceiling", rule: "ceiling/protected-file", decision: "ask", reason });
   }
   const branch = branchCeiling(view, settings, facts, earlier);
@@ -45,8 +45,7 @@ function protectedFile(view: SegmentView, settings: PolicySettings): string | nu
       const hit = protectedByGlob(value.pattern);
       if (hit !== null) return hit;
     }
-    if (value?.kind === "listed")
-      return `whatever ${use.path?.text} lists, a protected file among it`;
+    if (value?.kind === "listed") return LISTED;
   }
   const edits =
     /^(?:perl|ruby)[\d.]*$/.test(view.verb) && view.argvs.some((argv) => short(argv, "i"));
@@ -56,6 +55,8 @@ function protectedFile(view: SegmentView, settings: PolicySettings): string | nu
   }
   return null;
 }
+
+const LISTED = "whatever is listed, a file among it perhaps";
 
 /** Verbs that take a folder as a whole. */
 const MOVES = /^(?:mv|rm|cp|git mv|git rm|rsync|ln)$/;
