@@ -2,7 +2,7 @@
 
 import { build, FETCHES, LOADS, RUNS, SERVES } from "./build-form.ts";
 import { type Draft, runs, use } from "./draft.ts";
-import { type Form, given, type ParsedForm, textOf, type VerbSpec } from "./spec.ts";
+import { type Form, given, lastValue, type ParsedForm, textOf, type VerbSpec } from "./spec.ts";
 
 /** Options of everything that compiles. `-overlay` replaces files by others, `-toolexec` and `-exec` run programs. */
 const COMPILING: Form = {
@@ -21,7 +21,7 @@ const COMPILING: Form = {
 
 /** Flags for the compiler and linker that neither write files nor start other programs. */
 const TOOL_FLAGS =
-  /^(?:all=|\.\/\.\.\.=)?(?: *-(?:m(?:=\d)?|N|l|e|S|s|w|X[= ][\w./-]+=[\w.:+-]*|B|d=[\w/=]+))* *$/;
+  /^(?:all=|\.\/\.\.\.=)?(?: *-(?:m(?:=\d)?|N|l|e|S|s|w|X[= ][\w./-]+=[\w.:+-]*|B))* *$/;
 
 function toolFlags(parsed: ParsedForm, draft: Draft): void {
   for (const { name, value } of parsed.options)
@@ -88,7 +88,11 @@ export const go: readonly VerbSpec[] = [
           toolFlags(parsed, draft);
           if (given(parsed, "-compiled -export"))
             use(draft, "build", draft.form, { cwd: true, tree: true });
-          if (given(parsed, "-u -versions -retracted")) use(draft, "network", draft.form);
+          const fetches =
+            given(parsed, "-u -versions -retracted") ||
+            textOf(lastValue(parsed, "-mod")) === "mod" ||
+            parsed.operands.some((word) => textOf(word)?.includes("@") ?? false);
+          if (fetches) use(draft, "network", draft.form);
         },
       },
       env: {

@@ -40,8 +40,8 @@ function own(form: Form, words: readonly Word[], draft: Draft): ParsedForm {
 /** A module by its path is code; by its bare name it is looked up in the project's packages. */
 function loads(draft: Draft, word: Word, via: string, actionClass: "run" | "build"): void {
   const text = textOf(word);
-  if (text === null || /^[./~]|\.[cm]?[jt]s$|^file:/.test(text))
-    runs(draft, word, via, actionClass);
+  if (/^\w+:/.test(text ?? "")) draft.lifts.push(`${via} of ${draft.form} names code by a URL`);
+  else if (text === null || /^[./~]|\.[cm]?[jt]s$/.test(text)) runs(draft, word, via, actionClass);
 }
 
 /** Runs the file that comes first, or what comes on standard input; the rest is for the program. */
@@ -192,7 +192,7 @@ function describeNode(words: readonly Word[], draft: Draft): void {
   for (const { name, value, def } of options) {
     if (def.lift !== null) draft.lifts.push(`${name} of ${draft.form} ${def.lift}`);
     else if (value === null) continue;
-    else if (def.role === "code") loads(draft, value, name, "build");
+    else if (def.role === "code") loads(draft, value, name, tests ? "build" : "run");
     else if (def.role === "read") reads(draft, value, name);
     else if (def.role === "write") use(draft, "build", name, { path: value, effect: "write" });
   }

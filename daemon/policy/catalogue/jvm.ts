@@ -20,7 +20,10 @@ const PROPERTY =
 function goals(known: RegExp): Refine {
   return (parsed, draft) => {
     for (const word of parsed.operands)
-      if (!known.test(textOf(word) ?? "?")) use(draft, "run", `goal ${word.text}`, HERE);
+      if (!known.test(textOf(word) ?? "?")) {
+        use(draft, "run", `goal ${word.text}`, HERE);
+        if (/deploy|publish|upload|release/i.test(word.text)) use(draft, "network", draft.form);
+      }
     for (const { name, value } of parsed.options)
       if (/^(-D|--define|--system-prop)$/.test(name) && !PROPERTY.test(textOf(value) ?? "?"))
         draft.lifts.push(

@@ -1,6 +1,6 @@
 /** Test runners and linters of Ruby, PHP, Elixir, Swift and Zig, and checkers of shell, YAML and Docker files. */
 
-import { build, LOADS, RUNS } from "./build-form.ts";
+import { build, LOADS, plainNames, RUNS } from "./build-form.ts";
 import { literal, reads, use } from "./draft.ts";
 import { isBuildTarget } from "./make.ts";
 import { asks } from "./packages.ts";
@@ -11,15 +11,6 @@ const running: Form = {
   class: "run",
   custom: (_words, draft) => use(draft, "run", draft.form, HERE),
 };
-
-/** Formats and reporters that are a plain name, not a file or a class to load. */
-function plainNames(options: RegExp): Refine {
-  return (parsed, draft) => {
-    for (const { name, value } of parsed.options)
-      if (options.test(name) && !/^[a-z][\w-]*$/.test(textOf(value) ?? ""))
-        draft.lifts.push(`${name} of ${draft.form} ${LOADS}`);
-  };
-}
 
 /** A formatter that writes unless one of these is given. */
 function writesUnless(checking: string): Refine {
@@ -165,6 +156,16 @@ export const moreTools: readonly VerbSpec[] = [
           [RUNS]:
             "-Xswiftc= -Xcc= -Xcxx= -Xlinker= -Xmanifest= --toolchain= --triple= --sdk= --swift-sdk= --destination= --disable-sandbox --config-path= --security-path=",
         },
+      },
+      package: {
+        sub: {
+          "describe dump-package show-dependencies tools-version": {
+            ...build,
+            operands: "data",
+            flags: "--type= --format=",
+          },
+        },
+        otherSub: asks("install"),
       },
     },
     otherSub: running,

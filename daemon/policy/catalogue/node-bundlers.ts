@@ -2,12 +2,17 @@
 
 import { build, FETCHES, LOADS, SERVES } from "./build-form.ts";
 import { use } from "./draft.ts";
-import { given, type Refine, textOf, type VerbSpec } from "./spec.ts";
+import { type Form, given, type Refine, textOf, type VerbSpec } from "./spec.ts";
 
 /** `webpack serve` is a server. */
 const serving: Refine = (parsed, draft) => {
   if (parsed.operands.some((word) => /^(?:serve|server|watch|s)$/.test(textOf(word) ?? "serve")))
     use(draft, "run", draft.form, { cwd: true, tree: true });
+};
+
+const running: Form = {
+  class: "run",
+  custom: (_words, draft) => use(draft, "run", draft.form, { cwd: true, tree: true }),
 };
 
 export const nodeBundlers: readonly VerbSpec[] = [
@@ -31,19 +36,14 @@ export const nodeBundlers: readonly VerbSpec[] = [
       typegen: build,
       info: build,
     },
-    otherSub: {
-      class: "run",
-      custom: (_words, draft) => {
-        use(draft, "run", draft.form, { cwd: true, tree: true });
-      },
-    },
+    otherSub: running,
     help: "--help --version -v -h",
     examples: ["next --version"],
   },
   {
     names: ["vite"],
-    flags:
-      "-c= --config= -m= --mode= --base= -l= --logLevel= -d=? --debug=? -f= --filter= --clearScreen",
+    flags: "-m= --mode= --base= -l= --logLevel= -d=? --debug=? -f= --filter= --clearScreen",
+    codes: "-c= --config=",
     sub: {
       build: {
         ...build,
@@ -55,12 +55,8 @@ export const nodeBundlers: readonly VerbSpec[] = [
       },
       optimize: build,
     },
-    otherSub: {
-      class: "run",
-      custom: (_words, draft) => {
-        use(draft, "run", draft.form, { cwd: true, tree: true });
-      },
-    },
+    otherSub: running,
+    noSub: running,
     help: "--help --version -v -h",
     examples: ["vite --version"],
   },
@@ -106,10 +102,7 @@ export const nodeBundlers: readonly VerbSpec[] = [
         writes: "--output-path= --outDir=",
       },
     },
-    otherSub: {
-      class: "run",
-      custom: (_words, draft) => use(draft, "run", draft.form, { cwd: true, tree: true }),
-    },
+    otherSub: running,
     help: "--help --version -v -h",
     examples: ["ng --version"],
   },

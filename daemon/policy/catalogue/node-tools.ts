@@ -1,9 +1,9 @@
 /** Compilers, linters, formatters and test runners of Node projects. They run by the project's configuration. */
 
-import { build, LOADS, SERVES } from "./build-form.ts";
+import { build, LOADS, plainNames, SERVES } from "./build-form.ts";
 import { use } from "./draft.ts";
 import { nodeBundlers } from "./node-bundlers.ts";
-import type { VerbSpec } from "./spec.ts";
+import { lastValue, textOf, type VerbSpec } from "./spec.ts";
 
 /** Compilers of TypeScript; what they write is inside the project unless an option says otherwise. */
 const tsc: Omit<VerbSpec, "names" | "examples"> = {
@@ -52,11 +52,7 @@ export const nodeTools: readonly VerbSpec[] = [
       "writes a configuration": "--init",
     },
     help: "--help --version -v -h --env-info",
-    refine: (parsed, draft) => {
-      for (const { name, value } of parsed.options)
-        if (/^(-f|--format)$/.test(name) && !/^[a-z-]+$/.test(value?.text ?? ""))
-          draft.lifts.push(`${name} of ${draft.form} ${LOADS}`);
-    },
+    refine: plainNames(/^(-f|--format)$/),
     examples: ["eslint --version"],
   },
   {
@@ -117,6 +113,7 @@ export const nodeTools: readonly VerbSpec[] = [
     writes: "--outputFile= --coverage.reportsDirectory= --cache.dir=",
     lifts: { [SERVES]: "--ui --open --api=? --browser=? --inspect=? --inspect-brk=?" },
     help: "--help --version -v -h",
+    refine: plainNames(/^--(reporter|environment|pool|coverage\.provider)$/),
     examples: ["vitest --version"],
   },
   {
@@ -140,6 +137,11 @@ export const nodeTools: readonly VerbSpec[] = [
       "writes a configuration": "--init",
     },
     help: "--help --version -v -h",
+    refine: (parsed, draft) => {
+      const inline = lastValue(parsed, "-c --config");
+      if (inline !== null && /^\s*\{/.test(textOf(inline) ?? "{"))
+        draft.lifts.push(`--config of ${draft.form} is a text that can load code`);
+    },
     examples: ["jest --version"],
   },
   {
@@ -154,11 +156,7 @@ export const nodeTools: readonly VerbSpec[] = [
     codes: "--config= --package= --file=",
     lifts: { [LOADS]: "-r= --require= --import= --loader= -n= --node-option=" },
     help: "--help --version -V -h",
-    refine: (parsed, draft) => {
-      for (const { name, value } of parsed.options)
-        if (/^(-R|--reporter|-u|--ui)$/.test(name) && !/^[a-z-]+$/.test(value?.text ?? ""))
-          draft.lifts.push(`${name} of ${draft.form} ${LOADS}`);
-    },
+    refine: plainNames(/^(-R|--reporter|-u|--ui)$/),
     examples: ["mocha --version"],
   },
   {
@@ -196,6 +194,7 @@ export const nodeTools: readonly VerbSpec[] = [
         writes: "--output=",
         lifts: { [SERVES]: "--ui --ui-host= --ui-port= --debug" },
         operands: "data",
+        refine: plainNames(/^--(reporter|browser)$/),
       },
       "show-report open codegen screenshot pdf show-trace": {
         class: "run",

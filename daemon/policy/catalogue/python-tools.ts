@@ -30,7 +30,7 @@ const pytest: Omit<VerbSpec, "names" | "examples"> = {
     "--keep-duplicates --collect-in-virtualenv --continue-on-collection-errors --setup-only --setup-show --setup-plan " +
     "--log-level= --log-cli-level= --log-format= --no-loadscope-reorder --pyargs --junit-prefix= " +
     "--testmon --picked=? --slow --runslow --run-slow --integration --update-snapshots --snapshot-details -p= -W= " +
-    "--pythonwarnings= -o= --override-ini= --cov-report=?",
+    "--pythonwarnings= -o= --override-ini= --cov-report=",
   reads: "--ignore= --rootdir= --confcutdir= --cov-config=",
   codes: "-c= --config-file=",
   writes:

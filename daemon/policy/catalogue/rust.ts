@@ -130,6 +130,11 @@ export const rust: readonly VerbSpec[] = [
     writes: "-o= --out-dir=",
     lifts: { [SETTINGS]: "-C= --codegen= -Z= --sysroot= --remap-path-prefix= --target=" },
     help: "--help --version -V -vV -h --print=sysroot",
+    refine: (parsed, draft) => {
+      for (const { name, value } of parsed.options)
+        if (/^--(emit|print|extern)$/.test(name) && /=.*\//.test(textOf(value) ?? "=/"))
+          draft.lifts.push(`${name} of ${draft.form} names a file`);
+    },
     examples: ["rustc --version", "rustc -vV"],
   },
   {

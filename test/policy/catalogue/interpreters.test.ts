@@ -55,6 +55,11 @@ test.each<[string, string[]]>([
   ],
   ["bash -s", ["run cwd tree", "lift bash was given code or options that are not known"]],
   ["node <?>", ["run cwd tree", "run ? code", "lift <?> may be an option of node"]],
+  ["node --check --require ./x.js a.js", ["run ./x.js code", "build cwd tree", "read a.js"]],
+  [
+    "node --test --import=data:text/javascript,1",
+    ["build cwd tree", "lift --import of node names code by a URL"],
+  ],
 ])("%s", (line, lines) => {
   expect(told(line)).toEqual(lines);
 });

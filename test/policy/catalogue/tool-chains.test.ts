@@ -232,6 +232,11 @@ test.each<[string, string[]]>([
     ],
   ],
   ["gcc <?>", ["build cwd tree", "read ?", "lift <?> may be an option of gcc"]],
+  ["go list -m x@latest", ["read cwd tree", "network"]],
+  [
+    "rustc --emit=link=/tmp/x a.rs",
+    ["read a.rs tree", "build cwd tree", "lift --emit of rustc names a file"],
+  ],
 ])("%s", (line, lines) => {
   expect(told(line)).toEqual(lines);
 });
