@@ -99,6 +99,16 @@ export const ERROR_KINDS = {
     exit: 69,
     hint: "see the daemon's log for the engine's own words",
   },
+  "import-refused": {
+    status: 422,
+    exit: 65,
+    hint: "the commits stay in the sandbox; git fsck there names what is wrong",
+  },
+  "import-over": {
+    status: 409,
+    exit: 66,
+    hint: "the branch moved on since: change it with git on the host",
+  },
   "exec-failed": {
     status: 422,
     exit: 126,
@@ -147,6 +157,38 @@ export const ERROR_KINDS = {
     status: 500,
     exit: 69,
     hint: "another recintod has this journal open: stop it, or use another state directory",
+  },
+  refused: {
+    status: 403,
+    exit: 126,
+    hint: "see the reason; details say who refused, and what would pass",
+  },
+  "file-not-found": { status: 404, exit: 66, hint: "list the folder to see what is there" },
+  "file-exists": { status: 409, exit: 73, hint: "choose another name, or say that it is replaced" },
+  "file-kind": { status: 409, exit: 65, hint: "stat shows what it is" },
+  "file-changed": { status: 409, exit: 75, hint: "read it again and send the change anew" },
+  "file-denied": {
+    status: 403,
+    exit: 77,
+    hint: "the file API has the rights of the worktree's owner and no more: see owner and mode with stat",
+  },
+  "file-too-large": { status: 413, exit: 65, hint: "split it, or make it with a command in the sandbox" },
+  "file-failed": { status: 500, exit: 74, hint: "see the reason of the file system" },
+  "not-served": {
+    status: 409,
+    exit: 66,
+    hint: "the file API reaches the worktree and the profile's readable folders; use a command for what only the sandbox has",
+  },
+  "bad-patch": { status: 422, exit: 65, hint: "send a unified diff as git diff makes it" },
+  "patch-conflict": {
+    status: 409,
+    exit: 65,
+    hint: "nothing was changed: read the file again and make the diff anew",
+  },
+  "archive-refused": {
+    status: 422,
+    exit: 65,
+    hint: "what stood before the refused entry was written (details); mend the archive and send it again",
   },
   internal: {
     status: 500,

@@ -202,3 +202,44 @@ export const HISTORY_PAGE = 500;
 export const RECORDED_LINKS_MAX = 64;
 /** Trusted contents of policy files in one project: a person has read each of them. */
 export const TRUSTED_CONTENTS_MAX = 1_000;
+
+/** Bytes of one file written through the file API: more than any source or asset, less than fills a small disk at once. */
+export const FILE_WRITE_BYTES_MAX = 2 * 1024 * 1024 * 1024;
+/** Content that must be there whole before a person is asked: kept in memory up to here, then in the daemon's state. */
+export const FILE_STAGE_MEMORY_BYTES_MAX = 1024 * 1024;
+export const FILE_STAGE_BYTES_MAX = 256 * 1024 * 1024;
+/** Staged content of all requests at one moment: questions stay open for minutes, and the state's disk is the journal's. */
+export const FILE_STAGES_BYTES_MAX = 1024 * 1024 * 1024;
+/** A client that sends a file must send some of it within this, so that half-sent ones do not pile up. */
+export const FILE_BODY_IDLE_MS = 60_000;
+/** What is left of a body after a refusal is read up to here, so that the client reads the refusal and not a reset. */
+export const FILE_DRAIN_BYTES_MAX = 16 * 1024 * 1024;
+/** Piece in which files are read, bytes. */
+export const FILE_CHUNK_BYTES = 128 * 1024;
+/** Entries of one page of a folder unless asked for another number, and at most: an answer of some megabytes. */
+export const FILE_LIST_DEFAULT = 1_000;
+export const FILE_LIST_MAX = 10_000;
+/** Names of one folder that are read to be sorted; a larger folder is no source tree. */
+export const FILE_FOLDER_NAMES_MAX = 200_000;
+/** Entries that one recursive removal, archive in or archive out touches. */
+export const FILE_TREE_ENTRIES_MAX = 100_000;
+/** Folders inside each other that are walked: each holds a descriptor open. */
+export const FILE_TREE_DEPTH_MAX = 64;
+/** Entries of a tree that are worked on before other work of the daemon gets its turn. */
+export const FILE_TREE_SLICE = 64;
+/** A patch is read whole, and so is each file that it changes. */
+export const PATCH_CHARS_MAX = 2 * 1024 * 1024;
+export const PATCH_FILES_MAX = 500;
+export const PATCH_FILE_BYTES_MAX = 32 * 1024 * 1024;
+export const PATCH_FILES_BYTES_MAX = 128 * 1024 * 1024;
+/** Data in one archive, after decompression. */
+export const ARCHIVE_BYTES_MAX = 4 * 1024 * 1024 * 1024;
+/** Bytes that one byte of a compressed archive may become (deflate can do 1,032), once more than the slack came out. */
+export const ARCHIVE_RATIO_MAX = 200;
+export const ARCHIVE_RATIO_SLACK_BYTES = 16 * 1024 * 1024;
+/** Extension records and long names of one entry: a hostile archive could declare gigabytes of them. */
+export const ARCHIVE_EXTENSION_BYTES_MAX = 64 * 1024;
+/** Longest path of an entry in an archive, bytes: Linux's PATH_MAX. */
+export const ARCHIVE_NAME_BYTES_MAX = 4_096;
+/** Names in an error or a journal entry that says what was written before it. */
+export const FILE_NAMES_TOLD_MAX = 50;

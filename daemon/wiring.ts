@@ -18,9 +18,11 @@ import { createRegistry, type Registry } from "./settings/registry.ts";
 import type { DaemonConfig } from "./settings/types.ts";
 import { adminWall, readAccounts } from "./supervisor/accounts.ts";
 import { randomId } from "./supervisor/ids.ts";
+import { privateGitPort } from "./supervisor/private-git-port.ts";
 import { createSupervisor } from "./supervisor/supervisor.ts";
 import type { Supervisor } from "./supervisor/supervisor-interface.ts";
 import { watchWithChokidar } from "./worktree/chokidar-watcher.ts";
+import { PrivateGits } from "./worktree/private-git/private-gits.ts";
 import { watchWorktree } from "./worktree/watcher.ts";
 
 const IMAGES_DIR = fileURLToPath(new URL("../images/", import.meta.url));
@@ -54,6 +56,7 @@ export async function startDaemon(
   const engine = new DockerEngine(config.engineSocket);
   const program = await installRunner(config.stateDir);
   if (program.folder === null) log.warn({ reason: program.missing }, "commands go by docker exec");
+  const gits = new PrivateGits(join(config.stateDir, "git"), () => randomId("git"));
   let registry: Registry | undefined;
   const supervisor = await createSupervisor({
     config,
@@ -72,8 +75,10 @@ export async function startDaemon(
         imagesDir: IMAGES_DIR,
         clock: machineClock,
         runner: { program, socketsDir: join(config.runDir, "runners") },
+        privateGit: privateGitPort(gits),
         ...hooks,
       }),
+    gits,
     engineInfo: () => engine.info(),
     watch: config.watcher === "chokidar" ? watchWithChokidar : (options) => watchWorktree(options),
     evaluate,

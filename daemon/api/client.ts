@@ -5,6 +5,7 @@ import { Transport, type TransportOptions } from "./client-transport.ts";
 import type { Answer, Approval, ApprovalState, OpenedSession, Session, Version } from "./schema.ts";
 import type {
   DenialKey,
+  GitStatus,
   Health,
   JournalEntry,
   Profile,
@@ -172,7 +173,8 @@ export function adminClient(options: TransportOptions) {
     verifyJournal: () => get<VerifyResult>("/v1/journal/verify"),
     hazards: (project?: string) => get<WorktreeHazards[]>("/v1/hazards", { project }),
     gitStatus: (project?: string) => get<GitStatus[]>("/v1/git", { project }),
-    undoImport: (seq: number) => http.json<JournalEntry>("POST", "/v1/git/undo", { body: { seq } }),
+    undoImport: (seq: number) =>
+      http.json<JournalEntry>({ method: "POST", path: "/v1/git/undo", body: { seq } }),
     sandboxes: () => get<Sandbox[]>("/v1/sandboxes"),
     close: () => http.close(),
   };

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type * as journal from "../journal/types.ts";
 import { ADMIN_FILE_BYTES_MAX } from "../limits.ts";
 import type * as settings from "../settings/types.ts";
+import type * as git from "../supervisor/git-calls.ts";
 import type * as supervisor from "../supervisor/supervisor-interface.ts";
 import type * as worktree from "../worktree/types.ts";
 import type { SameType } from "./same-type.ts";
@@ -92,6 +93,12 @@ export const JournalEventSchema = z
     "hazard.found",
     "hazard.gone",
     "watcher.degraded",
+    "git.import.intended",
+    "git.imported",
+    "git.left",
+    "git.undone",
+    "protected.restored",
+    "protected.accepted",
     "project.added",
     "project.removed",
     "profiles.reloaded",
@@ -147,6 +154,20 @@ export const WorktreeHazardsSchema = z
   })
   .meta({ id: "WorktreeHazards" });
 
+const branch = z.string().nullable();
+export const GitStatusSchema = z
+  .strictObject({
+    project: z.string(),
+    worktree: z.string(),
+    repository: z.string().meta({ description: "The host's common dir." }),
+    host: branch.meta({ description: "Branch of the worktree on the host." }),
+    sandbox: branch.meta({ description: "Branch that the sandbox says it is on." }),
+    commit: z.string().nullable(),
+    made: z.array(z.string()).meta({ description: "Branches the sandbox made." }),
+    left: z.string().nullable().meta({ description: "Why commits stayed in the sandbox." }),
+  })
+  .meta({ id: "GitStatus" });
+
 export const SandboxSchema = z
   .strictObject({
     id: z.string(),
@@ -187,6 +208,7 @@ export type Health = z.infer<typeof HealthSchema>;
 export type JournalEntry = z.infer<typeof JournalEntrySchema>;
 export type VerifyResult = z.infer<typeof VerifyResultSchema>;
 export type WorktreeHazards = z.infer<typeof WorktreeHazardsSchema>;
+export type GitStatus = z.infer<typeof GitStatusSchema>;
 export type Sandbox = z.infer<typeof SandboxSchema>;
 export type DenialKey = z.infer<typeof DenialKeySchema>;
 export type ProfileSummary = z.infer<typeof ProfileSummarySchema>;
@@ -201,6 +223,7 @@ export const MIRRORS_ADMIN: [
   SameType<VerifyResult, journal.VerifyResult>,
   SameType<WorktreeHazards["hazards"][number], worktree.Hazard>,
   SameType<WorktreeHazards, supervisor.WorktreeHazards>,
+  SameType<GitStatus, git.GitStatus>,
   SameType<Sandbox, supervisor.SandboxInfo>,
   SameType<DenialKey, supervisor.DenialKey>,
-] = [true, true, true, true, true, true, true, true, true];
+] = [true, true, true, true, true, true, true, true, true, true];

@@ -84,7 +84,15 @@ const ApprovedEvent = z.strictObject({
 });
 const NoteEvent = z.strictObject({
   type: z.literal("note"),
-  code: z.enum(["not_mounted", "confined", "policy_not_trusted"]),
+  code: z.enum([
+    "not_mounted",
+    "confined",
+    "git_imported",
+    "git_left",
+    "git_apart",
+    "protected_restored",
+    "policy_not_trusted",
+  ]),
   paths: z.array(z.string()),
   reason: z.string(),
 });

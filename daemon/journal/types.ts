@@ -31,6 +31,12 @@ export type JournalEvent =
   | "hazard.found"
   | "hazard.gone"
   | "watcher.degraded"
+  | "git.import.intended"
+  | "git.imported"
+  | "git.left"
+  | "git.undone"
+  | "protected.restored"
+  | "protected.accepted"
   | "project.added"
   | "project.removed"
   | "profiles.reloaded";
@@ -82,6 +88,14 @@ export interface Journal {
   append(entry: NewEntry): JournalEntry;
   /** Several that belong together: all or none, one sync to disk. */
   appendAll(entries: readonly NewEntry[]): readonly JournalEntry[];
+  /**
+   * The same without waiting for the disk: on record when it returns, also if this process is killed then. It is safe
+   * from a loss of power once `synced` resolves, or anything was appended by the calls above. What an effect waits for
+   * must be synced before the effect.
+   */
+  appendSoon(entries: readonly NewEntry[]): readonly JournalEntry[];
+  /** Resolves when all that was appended before the call is on disk; rejects with `journal-failed`. */
+  synced(): Promise<void>;
   read(query: EntryQuery): readonly JournalEntry[];
   /** Reads the whole journal in batches, without holding it in memory. */
   verify(): VerifyResult;

@@ -40,6 +40,33 @@ export interface PrivateGitPort {
 /** Where a sandbox sees the host's objects when their own place is covered by its git folder. */
 export const GIT_OBJECTS_DIR = "/run/recinto/git/objects";
 
+/**
+ * Mounts of a private git folder. For a linked worktree nothing else of the repository is there, so no config with
+ * passwords in it either; for a plain one the folder lies over `.git` itself. `alternates`: other object folders of the
+ * host that this repository builds on.
+ */
+export function privateGitMounts(
+  { commonDir, gitDir, dotGit }: FoundRepository,
+  folder: string,
+  host: { readonly modules: boolean; readonly alternates: readonly string[] },
+): readonly SandboxMount[] {
+  return [
+    { source: folder, target: gitDir, readOnly: false },
+    {
+      source: join(commonDir, "objects"),
+      target: objectsInside(commonDir, dotGit),
+      readOnly: true,
+    },
+    ...(host.modules ? [readOnly(join(gitDir, "modules"))] : []),
+    ...host.alternates.map(readOnly),
+  ];
+}
+
+/** Where the sandbox sees the host's objects. */
+export function objectsInside(commonDir: string, dotGit: FoundRepository["dotGit"]): string {
+  return dotGit === "file" ? join(commonDir, "objects") : GIT_OBJECTS_DIR;
+}
+
 /** Without a port commits cannot be kept: `commit` is then no more than `read`. */
 export async function gitMounts(
   mode: Profile["git"],
@@ -63,7 +90,10 @@ export async function gitMounts(
  * Git is not offered, and what a git on the host goes by must not be changed either: a pointer stays as it is, a folder
  * is hidden.
  */
-function covered(dotGit: string, { dotGit: kind }: GitRepository): Pick<GitMounts, "mounts" | "tmpfs"> {
+function covered(
+  dotGit: string,
+  { dotGit: kind }: GitRepository,
+): Pick<GitMounts, "mounts" | "tmpfs"> {
   const empty = { target: dotGit, sizeBytes: 4096, exec: false, uid: 0, gid: 0, mode: 0o555 };
   return {
     mounts: kind === "file" ? [readOnly(dotGit)] : [],

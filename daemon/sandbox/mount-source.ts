@@ -7,6 +7,8 @@ import { SANDBOX_CACHE, SANDBOX_TMP } from "../settings/sandbox-home.ts";
 
 export interface MountSource {
   readonly path: string;
+  /** Where the sandbox has it; absent: at the same path. */
+  readonly target?: string;
   readonly uid: number;
   readonly gid: number;
   /** Device and inode: the mounted folder must turn out to be this one. */
@@ -43,7 +45,10 @@ const COVERED = [
  * Every component is looked at without following links, so that a path swapped for a link is refused. What can happen
  * between this look and the mount is caught after the start, by `identity`. Throws `worktree-refused`.
  */
-export async function checkMountSource(path: string): Promise<MountSource> {
+export async function checkMountSource(
+  path: string,
+  { file = false }: { readonly file?: boolean } = {},
+): Promise<MountSource> {
   if (!posix.isAbsolute(path) || posix.normalize(path) !== path || path.endsWith("/")) {
     throw refused(path, "it is not an absolute, normal path", "name the folder by its real path");
   }
@@ -66,7 +71,9 @@ export async function checkMountSource(path: string): Promise<MountSource> {
     if (last.isSymbolicLink()) {
       throw refused(path, `${at} is a symbolic link`, "name the folder by its real path");
     }
-    if (!last.isDirectory()) throw refused(path, `${at} is not a folder`, "name a folder");
+    if (!last.isDirectory() && !(file && at === path && last.isFile())) {
+      throw refused(path, `${at} is not a folder`, "name a folder");
+    }
   }
   const { uid, gid, dev, ino } = last as BigIntStats;
   return { path, uid: Number(uid), gid: Number(gid), identity: `${dev}:${ino}` };

@@ -1,6 +1,4 @@
 /** One sandbox for each (project, worktree): made on first use, reused, stopped when idle, made anew when its profile changed. */
-import { relative } from "node:path";
-import picomatch from "picomatch";
 import { RecintoError } from "../errors.ts";
 import { SANDBOX_FRESH_MS, SANDBOX_STOP_GRACE_MS } from "../limits.ts";
 import { SANDBOX_SCRATCH } from "../settings/sandbox-home.ts";
@@ -11,11 +9,13 @@ import { type ConfinementInput, type Held, hold } from "./confinement.ts";
 import type { Engine, ExecProcess, ExecSpec, SandboxSpec, SandboxStatus } from "./engine.ts";
 import type { Executor, ExecutorChoice } from "./executor.ts";
 import { Executors, type RunnerSetup } from "./executors.ts";
-import { type GitRepository, gitRepository } from "./git-dir.ts";
+import type { GitRepository } from "./git-dir.ts";
+import { gitMounts, type PrivateGitDir, type PrivateGitPort } from "./git-mounts.ts";
 import { resolveImage } from "./image-ref.ts";
 import { checkMountSource, type MountSource } from "./mount-source.ts";
 import type { Confinement } from "./runner/frames.ts";
-import { LABELS, sandboxSpec } from "./spec.ts";
+import { LABELS, sandboxKey, sandboxSpec } from "./spec.ts";
+import { checkGitMounts, repositoryFor } from "./worktree-repository.ts";
 
 export type SandboxEvent = "created" | "started" | "stopped" | "removed";
 
@@ -28,6 +28,8 @@ export interface SandboxesOptions {
   readonly clock: Clock;
   /** The program that runs commands, and a folder of the daemon's for its sockets. Absent: plain docker exec. */
   readonly runner?: RunnerSetup;
+  /** Keeps each sandbox's own git folder; absent: repositories are read-only everywhere. */
+  readonly privateGit?: PrivateGitPort;
   readonly onEvent?: (event: SandboxEvent, sandbox: SandboxStatus & SandboxKey) => void;
   /** What fails with nobody waiting for it: stopping an idle sandbox. */
   readonly onError?: (error: unknown) => void;
@@ -55,6 +57,8 @@ export interface SandboxHandle extends SandboxKey {
   readonly id: string;
   readonly spec: SandboxSpec;
   readonly git: GitRepository;
+  /** The sandbox's own git folder, where commits go; null: there is none. */
+  readonly privateGit: PrivateGitDir | null;
   /** How its commands run, and why so. */
   readonly executor: ExecutorChoice;
   /** How a command that was decided about is held; goes into its `confinement`. */
@@ -106,9 +110,12 @@ export class Sandboxes {
     return this.#locked(key, async (entry) => {
       const source = await checkMountSource(worktree);
       const git = await repositoryFor(project, profile, worktree);
-      const besides =
-        git.commonDir === null ? profile.readable : [git.commonDir, ...profile.readable];
-      const sources = [source, ...(await Promise.all(besides.map(checkMountSource)))];
+      const user = { uid: source.uid, gid: source.gid };
+      const own = sandboxKey({ owner: this.#options.owner, projectId: project.id, worktree });
+      const request = { key: own, project: project.id, worktree, user };
+      const mounted = await gitMounts(profile.git, git, this.#options.privateGit, request);
+      const besides = await Promise.all(profile.readable.map((path) => checkMountSource(path)));
+      const sources = [source, ...besides, ...(await checkGitMounts(mounted))];
       const image = await resolveImage(
         this.#options.engine,
         profile.image,
@@ -120,15 +127,20 @@ export class Sandboxes {
         profile,
         projectId: project.id,
         worktree,
-        user: { uid: source.uid, gid: source.gid },
+        user,
         imageId: image.id,
-        gitCommonDir: git.commonDir,
+        git: mounted,
         runner: folders,
       });
       const id = await this.#running(entry, key, spec, sources);
       entry.executor ??= await this.#executors.choose(id, folders, profile);
       this.#idleAfter(entry, key, profile.limits.idleStopMs);
-      const handle = this.#handle(entry, key, id, spec, git, profile.limits.idleStopMs);
+      const { privateGit } = mounted;
+      const handle = this.#handle(
+        entry,
+        { ...key, id, spec, git, privateGit },
+        profile.limits.idleStopMs,
+      );
       this.#keepFresh(entry, profile, handle);
       return handle;
     });
@@ -241,7 +253,7 @@ export class Sandboxes {
 
   /** Between the look at a folder and its mount somebody may have put another in its place. */
   async #checkMounts(id: string, sources: readonly MountSource[]): Promise<void> {
-    const paths = sources.map(({ path }) => path);
+    const paths = sources.map(({ path, target = path }) => target);
     const mounted = await this.#options.engine.identify(id, paths);
     const other = sources.find(({ identity }, index) => identity !== mounted[index]);
     if (other === undefined) return;
@@ -252,12 +264,11 @@ export class Sandboxes {
 
   #handle(
     entry: Entry,
-    key: SandboxKey,
-    id: string,
-    spec: SandboxSpec,
-    git: GitRepository,
+    made: Pick<SandboxHandle, "project" | "worktree" | "id" | "spec" | "git" | "privateGit">,
     idleStopMs: number,
   ): SandboxHandle {
+    const { spec, privateGit } = made;
+    const key = { project: made.project, worktree: made.worktree };
     const exec = async (command: SandboxCommand): Promise<ExecProcess> => {
       const { executor } = entry;
       if (executor === null) throw new RecintoError("engine-failed", "the sandbox was stopped");
@@ -282,10 +293,14 @@ export class Sandboxes {
       }
     };
     const executor = entry.executor as Executor;
-    const place = { worktree: key.worktree, scratch: SANDBOX_SCRATCH, privateGitDir: null };
+    const place = {
+      worktree: key.worktree,
+      scratch: SANDBOX_SCRATCH,
+      privateGitDir: privateGit?.gitDir ?? null,
+    };
     const confine = (decided: Parameters<SandboxHandle["confine"]>[0]) =>
       hold({ ...decided, ...place }, executor.landlock);
-    return { ...key, id, spec, git, executor, confine, exec };
+    return { ...made, executor, confine, exec };
   }
 
   #idleAfter(entry: Entry, key: SandboxKey, ms: number): void {
@@ -376,19 +391,4 @@ function nameOf({ project, worktree }: SandboxKey): string {
 function withKey(sandbox: SandboxStatus): SandboxStatus & SandboxKey {
   const { [LABELS.project]: project = "", [LABELS.worktree]: worktree = "" } = sandbox.labels;
   return { ...sandbox, project, worktree };
-}
-
-async function repositoryFor(
-  project: Pick<Project, "root" | "worktrees">,
-  profile: Profile,
-  worktree: string,
-): Promise<GitRepository> {
-  if (profile.git === "none") return { commonDir: null, reason: "the profile says git: none" };
-  // What lies in any worktree of the project could have been made by an agent.
-  const isWorktree = picomatch(project.worktrees, { dot: true });
-  const writable = (folder: string) => {
-    const names = relative(project.root, folder).split("/");
-    return names.some((_, last) => isWorktree(names.slice(0, last + 1).join("/")));
-  };
-  return gitRepository(worktree, writable);
 }

@@ -5,6 +5,7 @@ import { SANDBOX_CACHE, SANDBOX_HOME, SANDBOX_TMP } from "../settings/sandbox-ho
 import type { Profile } from "../settings/types.ts";
 import { refusedEnvName } from "./command.ts";
 import type { SandboxMount, SandboxSpec, SandboxTmpfs } from "./engine.ts";
+import type { GitMounts } from "./git-mounts.ts";
 
 /** Raised when the shape of sandboxes changes, so that older ones are made anew. */
 const SPEC_VERSION = "2";
@@ -31,8 +32,8 @@ export interface SpecInput {
   readonly user: { readonly uid: number; readonly gid: number };
   /** Content id of the image. */
   readonly imageId: string;
-  /** The repository behind the worktree, mounted read-only; null: git is not offered. */
-  readonly gitCommonDir: string | null;
+  /** What of the repository behind the worktree is there; see git-mounts.ts. */
+  readonly git: Pick<GitMounts, "offered" | "mounts" | "tmpfs">;
   /** Folders of the host with the runner's program and its socket; null: commands go by plain docker exec. */
   readonly runner: RunnerFolders | null;
 }
@@ -48,7 +49,7 @@ export const RUNNER_SOCKET_DIR = "/run/recinto/runner";
 
 /** Throws `worktree-refused` for a root-owned worktree and `bad-profile` for a variable that is not to be set. */
 export function sandboxSpec(input: SpecInput): SandboxSpec {
-  const { profile, projectId, worktree, user, gitCommonDir, runner } = input;
+  const { profile, projectId, worktree, user, git, runner } = input;
   if (user.uid === 0) {
     throw new RecintoError("worktree-refused", `${worktree} is owned by root`);
   }
@@ -63,12 +64,12 @@ export function sandboxSpec(input: SpecInput): SandboxSpec {
       [LABELS.version]: SPEC_VERSION,
     },
     user,
-    env: sandboxEnv(profile, worktree, gitCommonDir),
+    env: sandboxEnv(profile, worktree, git.offered),
     // Its root could not even enter a folder that its owner keeps to himself.
     workdir: runner === null ? worktree : "/",
     hostname: projectId,
-    mounts: [...mountsOf(profile, worktree, gitCommonDir), ...runnerMounts(runner)],
-    tmpfs: tmpfsOf(profile, user),
+    mounts: [...mountsOf(profile, worktree, git.mounts), ...runnerMounts(runner)],
+    tmpfs: [...tmpfsOf(profile, user), ...git.tmpfs],
     limits: { memoryBytes, cpus, pids, openFiles, shmBytes, fileBytes },
     runtime: profile.runtime,
     runner: runner !== null,
@@ -99,14 +100,16 @@ export function sandboxKey({
  * The worktree writable at its host path, the repository and the admin's folders read-only at theirs. Outer folders
  * come first, so that a `.git` inside the worktree is mounted over it.
  */
-function mountsOf(profile: Profile, worktree: string, gitCommonDir: string | null): SandboxMount[] {
-  const sources = new Map<string, boolean>();
-  for (const path of profile.readable) sources.set(path, true);
-  sources.set(worktree, false);
-  if (gitCommonDir !== null) sources.set(gitCommonDir, true);
-  return [...sources]
-    .map(([path, readOnly]) => ({ source: path, target: path, readOnly }))
-    .sort((a, b) => (a.target < b.target ? -1 : 1));
+function mountsOf(
+  profile: Profile,
+  worktree: string,
+  git: readonly SandboxMount[],
+): SandboxMount[] {
+  const mounts = new Map<string, SandboxMount>();
+  const here = (path: string, readOnly: boolean) => ({ source: path, target: path, readOnly });
+  const readable = profile.readable.map((path) => here(path, true));
+  for (const mount of [...readable, here(worktree, false), ...git]) mounts.set(mount.target, mount);
+  return [...mounts.values()].sort((a, b) => (a.target < b.target ? -1 : 1));
 }
 
 /** The socket's folder, not the socket: a mounted socket is dead once the daemon made another. */
@@ -134,7 +137,7 @@ function tmpfsOf(profile: Profile, user: { uid: number; gid: number }): SandboxT
 function sandboxEnv(
   profile: Profile,
   worktree: string,
-  gitCommonDir: string | null,
+  gitOffered: boolean,
 ): Readonly<Record<string, string>> {
   for (const name of Object.keys(profile.env)) {
     const why = refusedEnvName(name);
@@ -163,7 +166,7 @@ function sandboxEnv(
     npm_config_userconfig: "/dev/null",
     npm_config_cache: `${SANDBOX_CACHE}/npm`,
     npm_config_update_notifier: "false",
-    ...gitEnv(gitCommonDir === null ? null : worktree),
+    ...gitEnv(gitOffered ? worktree : null),
   };
 }
 

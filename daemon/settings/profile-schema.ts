@@ -197,9 +197,11 @@ export const profileFile = z
       .optional()
       .describe("Image name, local id or digest. `latest` is refused."),
     git: z
-      .enum(["none", "read"])
+      .enum(["none", "read", "commit"])
       .optional()
-      .describe("Whether the repository behind a linked worktree is mounted, read-only."),
+      .describe(
+        "The repository behind the worktree: not there, read-only, or with a git folder of the sandbox's own, from which the agent's branch is brought to the host.",
+      ),
     runtime: z
       .enum(["runc", "runsc"])
       .optional()

@@ -29,7 +29,7 @@ export interface Profile {
   readonly description: string;
   /** Image name (`recinto/base`), a local id or a digest; `latest` is refused. */
   readonly image: string;
-  readonly git: "none" | "read";
+  readonly git: "none" | "read" | "commit";
   readonly runtime: "runc" | "runsc";
   /** How commands run; absent: auto. */
   readonly executor?: "auto" | "runner" | "once" | "plain";

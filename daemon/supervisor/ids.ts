@@ -1,7 +1,15 @@
 /** Names for what the supervisor makes: the kind, then enough randomness to be unique and short enough to type. */
 import { randomBytes } from "node:crypto";
 
-export type IdKind = "session" | "action" | "exec" | "approval" | "authority" | "rule";
+export type IdKind =
+  | "session"
+  | "action"
+  | "exec"
+  | "approval"
+  | "authority"
+  | "rule"
+  | "git"
+  | "import";
 export type NewId = (kind: IdKind) => string;
 
 const PREFIX: Readonly<Record<IdKind, string>> = {
@@ -11,6 +19,8 @@ const PREFIX: Readonly<Record<IdKind, string>> = {
   approval: "q",
   authority: "g",
   rule: "r",
+  git: "d",
+  import: "i",
 };
 
 /** Without 0, 1, l and o, which people mistake for each other. */

@@ -5,6 +5,7 @@ import type { EngineInfo } from "../sandbox/engine.ts";
 import type { Sandboxes, SandboxesOptions, SandboxHandle } from "../sandbox/sandboxes.ts";
 import type { Registry, RegistryEvent } from "../settings/registry.ts";
 import type { DaemonConfig, Profile, Project } from "../settings/types.ts";
+import type { PrivateGits } from "../worktree/private-git/private-gits.ts";
 import type { WorktreeWatcher } from "../worktree/types.ts";
 import type { WatcherOptions } from "../worktree/watcher.ts";
 import type { AdminWall } from "./identity.ts";
@@ -16,7 +17,10 @@ export interface SandboxPort
     project: Project,
     profile: Profile,
     worktree: string,
-  ): Promise<Pick<SandboxHandle, "id" | "spec" | "confine" | "exec">>;
+  ): Promise<
+    Pick<SandboxHandle, "id" | "spec" | "confine" | "exec"> &
+      Partial<Pick<SandboxHandle, "privateGit">>
+  >;
 }
 
 /** Lines for the daemon's log; pino's own shape. */
@@ -35,6 +39,8 @@ export interface SupervisorDeps {
   readonly openSandboxes: (
     hooks: Required<Pick<SandboxesOptions, "onEvent" | "onError">>,
   ) => SandboxPort;
+  /** The git folders of sandboxes; the same that `openSandboxes` mounts. */
+  readonly gits: PrivateGits;
   /** Throws `engine-unreachable`. */
   readonly engineInfo: () => Promise<EngineInfo>;
   readonly watch: (options: WatcherOptions) => WorktreeWatcher;

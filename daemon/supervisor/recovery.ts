@@ -40,14 +40,34 @@ export function closingEntries(journal: Journal): readonly NewEntry[] {
   const [lastStart] = journal.read({ events: ["daemon.started"], newest: true, limit: 1 });
   const open = new Map<string, NewEntry>();
   const events = OPENINGS.flatMap(({ event, closedBy }) => [event, ...closedBy]);
-  for (let afterSeq = lastStart?.seq ?? 0; ; ) {
-    const page = journal.read({ afterSeq, events, limit: PAGE });
-    for (const entry of page) note(open, entry);
-    const last = page.at(-1);
-    if (last === undefined || page.length < PAGE) break;
-    afterSeq = last.seq;
+  for (const entry of entriesAfter(journal, lastStart?.seq ?? 0, events)) note(open, entry);
+  return [...open.values()];
+}
+
+/** Imports of commits that were begun and whose outcome nobody recorded, since the last start. */
+export function openImports(journal: Journal): readonly JournalEntry[] {
+  const [lastStart] = journal.read({ events: ["daemon.started"], newest: true, limit: 1 });
+  const open = new Map<unknown, JournalEntry>();
+  const events = ["git.import.intended", "git.imported", "git.left"] as const;
+  for (const entry of entriesAfter(journal, lastStart?.seq ?? 0, events)) {
+    if (entry.event === "git.import.intended") open.set(entry.data.action, entry);
+    else open.delete(entry.data.action);
   }
   return [...open.values()];
+}
+
+function* entriesAfter(
+  journal: Journal,
+  seq: number,
+  events: readonly JournalEvent[],
+): Generator<JournalEntry> {
+  for (let afterSeq = seq; ; ) {
+    const page = journal.read({ afterSeq, events, limit: PAGE });
+    yield* page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE) return;
+    afterSeq = last.seq;
+  }
 }
 
 function note(open: Map<string, NewEntry>, entry: JournalEntry): void {

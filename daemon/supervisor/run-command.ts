@@ -5,6 +5,7 @@ import type { Verdict } from "../policy/types.ts";
 import type { SandboxSpec } from "../sandbox/engine.ts";
 import { type Asked, askPerson } from "./ask-person.ts";
 import { withConfinedNote } from "./confined-note.ts";
+import { withNotesAfter } from "./escort.ts";
 import { Execution, type Outcome } from "./execution.ts";
 import { isBelowAny, recordedFacts } from "./facts.ts";
 import type { Judged } from "./judge.ts";
@@ -30,7 +31,7 @@ export async function* runCommand(deps: RunDeps, context: RunContext): AsyncGene
   const { verdict } = judged;
   const denied = verdict.verdict === "deny" ? refusedByPolicy(context, verdict) : null;
   const counted = denied === null ? null : deps.denials.refused(context.session, verdict);
-  deps.journal.appendAll([
+  deps.journal.appendSoon([
     proposed(context, judged),
     ...(denied === null ? [] : [refusalEntry(context, denied)]),
     ...(counted?.entries ?? []),
@@ -81,14 +82,23 @@ async function* execute(
     const reason = `the sandbox holds ${session.worktree} and not the rest of the project: these paths are not there, or only in part`;
     yield { type: "note", code: "not_mounted", paths: missing, reason };
   }
+  const { project, profile, action } = context;
+  const approved = asked !== null;
+  const escorted = { session, project, profile, action, sandbox, verdict, approved };
+  yield* await deps.escort.before(escorted);
+  const after = once(() => deps.escort.after(escorted));
   throwIfOver(signal);
   const startedAt = deps.now();
   const { segments } = verdict;
-  const held = sandbox.confine({ segments, approved: asked !== null, grants: [] });
+  const held = sandbox.confine({ segments, approved, grants: [] });
   const confinement = held.text;
   const right = asked === null ? {} : { approval: asked.approval, authority: asked.authority.id };
   const ids = { exec, sandbox: sandbox.id };
-  deps.journal.append(actionEntry(context, "exec.started", { ...ids, ...right, confinement }));
+  deps.journal.appendSoon([
+    actionEntry(context, "exec.started", { ...ids, ...right, confinement }),
+  ]);
+  // One wait for the disk covers all that was recorded about this command, and other commands share it.
+  await deps.journal.synced();
   const process = await sandbox
     .exec({
       command: command.command,
@@ -108,14 +118,15 @@ async function* execute(
     outputBytesMax: command.outputBytesMax,
     signal,
     now: deps.now,
-    onEnd: (outcome) => deps.journal.append(outcomeEntry(context, exec, outcome)),
+    onEnd: (outcome) => deps.journal.appendSoon([outcomeEntry(context, exec, outcome)]),
   });
   try {
     yield { type: "started", exec, confinement, at: startedAt };
-    yield* withConfinedNote(execution.events(), held);
+    yield* withNotesAfter(withConfinedNote(execution.events(), held), after);
   } finally {
     // Also when the reader leaves in the middle: what it started is gone, and on record, before this returns.
     await execution.stop();
+    await after();
   }
 }
 

@@ -2,9 +2,10 @@
 import { RecintoError } from "../errors.ts";
 import type { Journal, JournalEvent, NewEntry } from "../journal/types.ts";
 import type { Verdict } from "../policy/types.ts";
-import type { Profile } from "../settings/types.ts";
+import type { Profile, Project } from "../settings/types.ts";
 import type { Approvals } from "./approvals.ts";
 import type { DenialBook } from "./denial-book.ts";
+import type { Escort } from "./escort.ts";
 import type { NewId } from "./ids.ts";
 import type { SandboxPort } from "./ports.ts";
 import type { PreparedCommand } from "./prepared-command.ts";
@@ -18,6 +19,8 @@ export interface RunDeps {
   readonly approvals: Approvals;
   readonly denials: DenialBook;
   readonly ensureSandbox: () => ReturnType<SandboxPort["ensure"]>;
+  /** Goes with each command that is started. */
+  readonly escort: Escort;
   readonly now: () => number;
   readonly newId: NewId;
   /** Judges under rules, facts and counters as they are at this moment. */
@@ -28,6 +31,7 @@ export interface RunDeps {
 
 export interface RunContext {
   readonly session: Session;
+  readonly project: Project;
   readonly profile: Profile;
   readonly command: PreparedCommand;
   readonly action: string;

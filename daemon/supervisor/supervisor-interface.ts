@@ -4,6 +4,7 @@ import type { SavedRule, Verdict } from "../policy/types.ts";
 import type { EngineInfo, SandboxStatus } from "../sandbox/engine.ts";
 import type { Project } from "../settings/types.ts";
 import type { Hazard, WatcherStatus } from "../worktree/types.ts";
+import type { GitCalls } from "./git-calls.ts";
 import type { HistoryCalls } from "./history-calls.ts";
 import type { RuleFileCalls } from "./rule-file-calls.ts";
 import type {
@@ -124,6 +125,8 @@ export interface Supervisor {
 
   /** Rule files of every source; admins only. */
   readonly ruleFiles: RuleFileCalls;
+  /** The sandboxes' own git; admins only. */
+  readonly git: GitCalls;
   /** What the journal tells; admins only. */
   readonly history: HistoryCalls;
 

@@ -9,6 +9,8 @@ import { adoptOnce } from "./adoption.ts";
 import { Approvals } from "./approvals.ts";
 import { DenialBook } from "./denial-book.ts";
 import { followEntries, watchApprovals } from "./following.ts";
+import { GitDesk } from "./git-desk.ts";
+import { healthOf } from "./health.ts";
 import { HistoryDesk } from "./history-desk.ts";
 import { couldApprove, refuseAgentAsApprover, requireAdmin } from "./identity.ts";
 import { joinSignals } from "./joined-signal.ts";
@@ -16,7 +18,7 @@ import { type NoticingJournal, noticing } from "./noticing-journal.ts";
 import type { SandboxPort, SupervisorDeps } from "./ports.ts";
 import { prepareCommand } from "./prepared-command.ts";
 import { ProjectDesk } from "./project-desk.ts";
-import { closingEntries } from "./recovery.ts";
+import { closingEntries, openImports } from "./recovery.ts";
 import { RuleDesk } from "./rule-desk.ts";
 import { RuleStore } from "./rule-store.ts";
 import { runCommand } from "./run-command.ts";
@@ -69,6 +71,7 @@ class TheSupervisor implements Supervisor {
   readonly #adopt: () => Promise<void>;
   readonly #desk: SessionDesk;
   readonly ruleFiles: RuleDesk;
+  readonly git: GitDesk;
   readonly history: HistoryDesk;
   readonly #startedAt: number;
   readonly #stopping = new AbortController();
@@ -106,6 +109,7 @@ class TheSupervisor implements Supervisor {
       onError: (error) => log.warn({ error }, "a sandbox could not be stopped"),
     });
     this.#adopt = adoptOnce(this.#sandboxes);
+    this.git = new GitDesk({ ...deps, journal, project: (id) => this.#registry.project(id) });
     this.ruleFiles = new RuleDesk({
       ...deps,
       stateDir: deps.config.stateDir,
@@ -128,8 +132,9 @@ class TheSupervisor implements Supervisor {
 
   async start(): Promise<void> {
     const started: NewEntry = { event: "daemon.started", data: { pid: process.pid } };
+    const imports = await this.git.recover(openImports(this.#journal));
     // One transaction: a crash in between leaves all of it open for the next start.
-    this.#journal.appendAll([...closingEntries(this.#journal), started]);
+    this.#journal.appendAll([...imports, ...closingEntries(this.#journal), started]);
     await this.#adopt().catch((error) =>
       this.#deps.log.warn({ error }, "the engine does not answer yet; commands wait for it"),
     );
@@ -170,6 +175,7 @@ class TheSupervisor implements Supervisor {
           journal: this.#journal,
           approvals: this.#approvals,
           denials: this.#denials,
+          escort: this.git,
           now: this.#deps.now,
           newId: this.#deps.newId,
           judge: () => this.#desk.judge(session, command.command, command.cwd),
@@ -181,6 +187,7 @@ class TheSupervisor implements Supervisor {
         },
         {
           session,
+          project,
           profile,
           command,
           action: this.#deps.newId("action"),
@@ -297,25 +304,15 @@ class TheSupervisor implements Supervisor {
     return reset.count;
   }
 
-  async health(): Promise<Health> {
-    const engine: Health["engine"] = await this.#deps.engineInfo().then(
-      (info) => ({ reachable: true, ...info }),
-      (error: unknown) => ({ reachable: false, reason: String((error as Error).message) }),
-    );
-    const sessions = this.#sessions.all();
-    const pending = this.#approvals.pending().length;
-    const work = sessions.reduce((sum, session) => sum + session.work.size, 0);
-    return {
-      ok: engine.reachable && this.#journal.ok,
-      engine,
-      journal: { ok: this.#journal.ok, entries: this.#journal.count() },
+  health(): Promise<Health> {
+    return healthOf({
+      ...this.#deps,
+      journal: this.#journal,
       projects: this.#registry.projects().length,
-      sessions: sessions.length,
-      running: Math.max(0, work - pending),
-      pending,
-      agentsShareApproverUid: this.#deps.config.agentsShareApproverUid,
+      sessions: this.#sessions.all(),
+      pending: this.#approvals.pending().length,
       startedAt: this.#startedAt,
-    };
+    });
   }
 
   async shutdown(): Promise<void> {
@@ -373,7 +370,9 @@ class TheSupervisor implements Supervisor {
     const ends = [
       ...own.map((session) => this.#desk.close(session, null, "its project was removed")),
       this.#watches.closeProject(project.id),
-      this.#sandboxes.removeProject(project.id),
+      this.#sandboxes
+        .removeProject(project.id)
+        .then(() => this.#deps.gits.removeProject(project.id)),
     ];
     for (const result of await Promise.allSettled(ends)) {
       if (result.status === "fulfilled") continue;

@@ -71,7 +71,14 @@ export type RunEvent =
    */
   | {
       readonly type: "note";
-      readonly code: "not_mounted" | "confined" | "policy_not_trusted";
+      readonly code:
+        | "not_mounted"
+        | "confined"
+        | "git_imported"
+        | "git_left"
+        | "git_apart"
+        | "protected_restored"
+        | "policy_not_trusted";
       readonly paths: readonly string[];
       readonly reason: string;
     }

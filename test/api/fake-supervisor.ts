@@ -208,6 +208,13 @@ export class FakeSupervisor implements Supervisor {
     throw new RecintoError("not-found", "no such rule");
   }
 
+  readonly git: Supervisor["git"] = {
+    status: async () => [],
+    undo: async (_caller, seq) => {
+      throw new RecintoError("not-found", `entry ${seq} is no import`);
+    },
+  };
+
   readonly history: Supervisor["history"] = {
     previewRules: async () =>
       (this.questions.at(-1)?.verdict.always ?? []).map((rule, width) => ({

@@ -72,6 +72,7 @@ test("every command is in the help, and each has one of its own", async () => {
     "journal",
     "hazards",
     "sandboxes",
+    "git",
     "image",
     "health",
     "doctor",

@@ -4,6 +4,11 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { createJson } from "../../daemon/sandbox/docker/create-json.ts";
+import {
+  gitMounts,
+  type PrivateGitPort,
+  privateGitMounts,
+} from "../../daemon/sandbox/git-mounts.ts";
 import { sandboxSpec } from "../../daemon/sandbox/spec.ts";
 import {
   parseProfile,
@@ -14,16 +19,20 @@ import {
 const folder = fileURLToPath(new URL("./profile-to-container/", import.meta.url));
 const SEPARATOR = "----------\n";
 
-function containerOf(name: string, yaml: string): string {
+async function containerOf(name: string, yaml: string): Promise<string> {
   const parsed = parseProfile(yaml, { name, file: `${name}.yaml` });
+  const profile = resolveProfile(parsed, [SHIPPED_PROFILES_DIR]);
+  const worktree = "/srv/shop/.worktrees/dev";
+  const user = { uid: 1001, gid: 1002 };
+  const request = { key: "0123456789ab", project: "shop", worktree, user };
   const spec = sandboxSpec({
     owner: "golden",
-    profile: resolveProfile(parsed, [SHIPPED_PROFILES_DIR]),
+    profile,
     projectId: "shop",
-    worktree: "/srv/shop/.worktrees/dev",
-    user: { uid: 1001, gid: 1002 },
+    worktree,
+    user,
     imageId: `sha256:${"5".repeat(64)}`,
-    gitCommonDir: parsed.fields.git === "none" ? null : "/srv/shop/.git",
+    git: await gitMounts(profile.git, profile.git === "none" ? NONE : REPOSITORY, port, request),
     runner:
       parsed.fields.executor === "plain"
         ? null
@@ -35,14 +44,28 @@ function containerOf(name: string, yaml: string): string {
   return `${JSON.stringify({ name: spec.name, create: createJson(spec) }, null, 2)}\n`;
 }
 
+const gitDir = "/srv/shop/.git/worktrees/dev";
+const REPOSITORY = { commonDir: "/srv/shop/.git", gitDir, dotGit: "file" } as const;
+const NONE = { commonDir: null, reason: "the profile says so", dotGit: "file" } as const;
+const port: PrivateGitPort = {
+  prepare: async ({ key, repository }) => ({
+    key,
+    gitDir,
+    mounts: privateGitMounts(repository, `/var/lib/recinto/git/${key}/1`, {
+      modules: false,
+      alternates: [],
+    }),
+  }),
+};
+
 describe("profile to container", () => {
   const files = readdirSync(folder).filter((name) => name.endsWith(".golden"));
   test("there are golden files", () => expect(files.length).toBeGreaterThanOrEqual(5));
   for (const file of files) {
-    test(file, () => {
+    test(file, async () => {
       const path = join(folder, file);
       const [yaml = "", expected = ""] = readFileSync(path, "utf8").split(SEPARATOR);
-      const actual = containerOf(basename(file, ".golden"), yaml);
+      const actual = await containerOf(basename(file, ".golden"), yaml);
       if (process.env.UPDATE_GOLDEN === "1") writeFileSync(path, yaml + SEPARATOR + actual);
       else expect(actual).toBe(expected);
     });

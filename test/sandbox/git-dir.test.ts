@@ -37,16 +37,25 @@ beforeEach(() => {
 const point = (gitDir: string) => writeFileSync(join(worktree, ".git"), `gitdir: ${gitDir}\n`);
 
 test("a linked worktree has the repository it is registered in", async () => {
-  expect(await gitRepository(worktree)).toEqual({ commonDir: join(root, ".git") });
+  expect(await gitRepository(worktree)).toEqual({
+    commonDir: join(root, ".git"),
+    gitDir: join(root, ".git/worktrees/dev"),
+    dotGit: "file",
+  });
 });
 
 test("a relative pointer means the same", async () => {
   point("../../.git/worktrees/dev");
-  expect(await gitRepository(worktree)).toEqual({ commonDir: join(root, ".git") });
+  expect(await gitRepository(worktree)).toEqual({
+    commonDir: join(root, ".git"),
+    gitDir: join(root, ".git/worktrees/dev"),
+    dotGit: "file",
+  });
 });
 
 test("a plain repository has its own", async () => {
-  expect(await gitRepository(root)).toEqual({ commonDir: join(root, ".git") });
+  const gitDir = join(root, ".git");
+  expect(await gitRepository(root)).toEqual({ commonDir: gitDir, gitDir, dotGit: "folder" });
 });
 
 test.each<[string, () => void, string]>([
@@ -75,7 +84,7 @@ test.each<[string, () => void, string]>([
   ],
 ])("a worktree that claims %s gets none", async (_, claim, reason) => {
   claim();
-  expect(await gitRepository(worktree)).toEqual({
+  expect(await gitRepository(worktree)).toMatchObject({
     commonDir: null,
     reason: expect.stringContaining(reason),
   });

@@ -4,6 +4,11 @@ import { createJson } from "../../daemon/sandbox/docker/create-json.ts";
 import { LABELS, type SpecInput, sandboxSpec, specHash } from "../../daemon/sandbox/spec.ts";
 import { loadProfile, SHIPPED_PROFILES_DIR } from "../../daemon/settings/profiles.ts";
 
+const readGit = (path: string) => ({
+  offered: true,
+  mounts: [{ source: path, target: path, readOnly: true }],
+  tmpfs: [],
+});
 const profile = loadProfile("dev", [SHIPPED_PROFILES_DIR]);
 const input: SpecInput = {
   owner: "test",
@@ -12,7 +17,7 @@ const input: SpecInput = {
   worktree: "/srv/shop/dev",
   user: { uid: 1000, gid: 1000 },
   imageId: `sha256:${"a".repeat(64)}`,
-  gitCommonDir: "/srv/shop/.git",
+  git: readGit("/srv/shop/.git"),
   runner: null,
 };
 
@@ -29,7 +34,7 @@ describe("sandboxSpec", () => {
     ["runtime", { profile: { ...profile, runtime: "runsc" } }],
     ["image", { imageId: `sha256:${"b".repeat(64)}` }],
     ["owner of the worktree", { user: { uid: 1001, gid: 1000 } }],
-    ["repository", { gitCommonDir: null }],
+    ["repository", { git: { offered: false, mounts: [], tmpfs: [] } }],
   ])("a change of %s makes it anew under the same name", (_, change) => {
     const [before, after] = [sandboxSpec(input), sandboxSpec({ ...input, ...change })];
     expect(specHash(after)).not.toBe(specHash(before));
@@ -62,7 +67,7 @@ describe("sandboxSpec", () => {
   });
 
   test("a .git inside the worktree is mounted read-only over it", () => {
-    const { mounts } = sandboxSpec({ ...input, gitCommonDir: "/srv/shop/dev/.git" });
+    const { mounts } = sandboxSpec({ ...input, git: readGit("/srv/shop/dev/.git") });
     expect(mounts).toEqual([
       { source: "/srv/shop/dev", target: "/srv/shop/dev", readOnly: false },
       { source: "/srv/shop/dev/.git", target: "/srv/shop/dev/.git", readOnly: true },

@@ -60,13 +60,15 @@ test("the shipped profiles allow what the design's table says, and no more", () 
 
 test("every shipped profile loads, and differs from default only in what it says", () => {
   expect(listProfiles([SHIPPED_PROFILES_DIR])).toEqual(["default", "dev", "review"]);
-  const { name, description, policy, ...rest } = loadProfile("default", [SHIPPED_PROFILES_DIR]);
+  const { name, description, policy, git, ...rest } = loadProfile("default", [SHIPPED_PROFILES_DIR]);
   for (const other of ["dev", "review"]) {
     expect(loadProfile(other, [SHIPPED_PROFILES_DIR])).toMatchObject({
       ...rest,
       policy: { protectedBranches: policy.protectedBranches, unknown: "ask", rules: [] },
     });
   }
+  expect([git, loadProfile("review", [SHIPPED_PROFILES_DIR]).git]).toEqual(["read", "read"]);
+  expect(loadProfile("dev", [SHIPPED_PROFILES_DIR]).git).toBe("commit");
   expect(rest.limits).toEqual({
     memoryBytes: 4 * 2 ** 30,
     cpus: 2,

@@ -14,6 +14,7 @@ import type { SandboxPort, SupervisorDeps } from "../../daemon/supervisor/ports.
 import { createSupervisor } from "../../daemon/supervisor/supervisor.ts";
 import type { Supervisor } from "../../daemon/supervisor/supervisor-interface.ts";
 import type { Caller, RunEvent, RunRequest } from "../../daemon/supervisor/types.ts";
+import { PrivateGits } from "../../daemon/worktree/private-git/private-gits.ts";
 import { watchWorktree } from "../../daemon/worktree/watcher.ts";
 
 /** Uids of nobody on any machine. */
@@ -60,6 +61,7 @@ export class World {
   journal: Journal | null = null;
   /** Stands between the supervisor and the journal, to make it fail. */
   wrapJournal: (journal: Journal) => Journal = (journal) => journal;
+  readonly gits = new PrivateGits(join(this.folder, "state", "git"), () => randomId("git"));
   /** Real ones, for tests with an engine. */
   openSandboxes: SupervisorDeps["openSandboxes"] | null = null;
   supervisor!: Supervisor;
@@ -150,6 +152,7 @@ policy: {rules: [{id: no-uname, pattern: "uname *", action: deny, justification:
       journal,
       openRegistry: (onEvent) => createRegistry(config, { onEvent }),
       openSandboxes: (hooks) => this.openSandboxes?.(hooks) ?? this.#sandboxes(),
+      gits: this.gits,
       engineInfo: async () => ({ name: "fake", version: "1", apiVersion: "1" }),
       watch: watchWorktree,
       evaluate,

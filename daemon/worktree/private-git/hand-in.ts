@@ -41,7 +41,8 @@ export async function handIn(
     (ref) => now.get(ref) !== state.synced.get(ref),
   );
   const switched = state.head !== undefined && !sameHead(state.head, head);
-  if (changed.length === 0 && !switched) return { state: { ...state, head }, apart: [] };
+  if (changed.length === 0 && !switched)
+    return { state: state.head === undefined ? { ...state, head } : state, apart: [] };
 
   const format = "--format=%(objectname) %(refname)";
   const inside = parseRefs(await sandboxGitText(git, ["for-each-ref", format]));
