@@ -117,15 +117,15 @@ export class BashRecorder {
     for (const program of new Set([...WRAPPERS, ...GENUINE, ...DRIVER]))
       this.copyProgram(root, program);
     for (const program of WRAPPERS) symlinkSync(`/real/${program}`, join(root, "usr/bin", program));
-    put("recorder", RECORDER);
+    put("real/own/recorder", RECORDER);
     for (const program of [...GENUINE, ...RECORDED]) {
-      copyFileSync(join(root, "recorder"), join(root, "usr/bin", program));
+      copyFileSync(join(root, "real/own/recorder"), join(root, "usr/bin", program));
     }
     symlinkSync("usr/bin", join(root, "bin"));
     for (const file of FILES) put(`tree/${file}`, "line one\nline two\n", 0o644);
-    copyFileSync(join(root, "recorder"), join(root, "tree/run.sh"));
+    copyFileSync(join(root, "real/own/recorder"), join(root, "tree/run.sh"));
     put("etc/oracle.env", BASH_ENV, 0o644);
-    put("driver", DRIVER_SCRIPT);
+    put("real/own/driver", DRIVER_SCRIPT);
     const tar = join(this.folder, "image.tar");
     sh("tar", ["-C", root, "-cf", tar, "."]);
     this.image = sh("docker", ["import", tar]).trim();
@@ -178,7 +178,7 @@ export class BashRecorder {
       this.image,
       "/real/bash",
       "-p",
-      "/driver",
+      "/real/own/driver",
     ]);
     return commands.map((_, at) => {
       try {

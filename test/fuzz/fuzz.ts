@@ -2,6 +2,7 @@
 
 import { parseArgs } from "node:util";
 import { fuzzHttp } from "./http.ts";
+import { fuzzParsers } from "./parsers.ts";
 import { fuzzShell } from "./shell.ts";
 
 interface Options {
@@ -13,6 +14,7 @@ interface Options {
 const FUZZERS: Readonly<Record<string, (options: Options) => number | Promise<number>>> = {
   http: fuzzHttp,
   shell: fuzzShell,
+  parsers: fuzzParsers,
 };
 
 const { values, positionals } = parseArgs({

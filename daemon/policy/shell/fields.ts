@@ -138,7 +138,7 @@ export function flush(fields: Fields): void {
   if (pieces.length > 0 || quoted) {
     const value = pieces.length === 0 ? EMPTY : present(combined(pieces), quoted);
     fields.done.push(
-      fields.process === undefined
+      fields.process === undefined || pieces.length > 1
         ? { text, value, quoted }
         : { text, value, quoted, process: fields.process },
     );

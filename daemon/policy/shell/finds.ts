@@ -6,7 +6,7 @@ import type { Frame, Outcome, Run, SimpleCommand } from "./run.ts";
 import type { Redirect, Word, WordValue } from "./segment.ts";
 import { ordinary, unwrapped } from "./segments.ts";
 import type { State } from "./state.ts";
-import { concatenate, literal, literalText, unknown } from "./values.ts";
+import { concatenate, literal, literalText, PLAIN, unknown } from "./values.ts";
 
 const XARGS: Grammar = {
   flags: "0rtpxo",
@@ -76,7 +76,7 @@ export function xargs(run: Run, command: SimpleCommand, state: State, frame: Fra
 function argument(input: WordValue | null, exact: boolean): Word {
   let value: WordValue;
   if (input?.kind === "listed") value = { ...input, many: true, split: input.split || !exact };
-  else if (input?.kind === "number") value = input;
+  else if (input?.kind === "number") value = exact ? PLAIN : input;
   else value = unknown("what xargs reads", true);
   return { text: "…", value, quoted: true };
 }

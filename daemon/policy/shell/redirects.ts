@@ -111,7 +111,8 @@ function hereDocBody(run: Run, node: HereDoc, state: State, frame: Frame): WordV
   const { parts } = body;
   if (parts === undefined) return literal(untab(body.text.replace(/\\([$`\\]|\n)/g, unescaped)));
   const value = parts.map((part) => partValue(run, part, state, frame)).reduce(concatenate, EMPTY);
-  return value.kind === "literal" ? literal(untab(value.value)) : value;
+  if (value.kind === "literal") return literal(untab(value.value));
+  return node.operator === "<<-" ? unknown("text with its tabs taken away") : value;
 }
 
 function unescaped(_whole: string, character: string): string {

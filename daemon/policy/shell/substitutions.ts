@@ -65,7 +65,7 @@ export const HOOKS: Hooks = {
       const input = unknown("what is written to it");
       readInside(run, part.script, state, { ...frame, stdin: { kind: "pipe", from: [] }, input });
     }
-    const value = literal("/dev/fd/63");
+    const value = { ...unknown("a pipe", false, "/dev/fd/"), sample: "/dev/fd/63" };
     return { text: part.text, value, quoted: true, process: part.operator };
   },
   unsplit,

@@ -16,6 +16,9 @@ const INERT = /^[\w@%+:,./^-]+$/;
 /** The same with an equals sign, behind which a tilde would count. */
 const INERT_OPTION = /^[\w@%+:,./^=-]+$/;
 
+/** Characters that look like a space. */
+const ODD_SPACE = /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/;
+
 /** Appends the words that `node` becomes: none, one or several. */
 export function expandWord(
   run: Run,
@@ -80,11 +83,23 @@ function expandPlain(
   if (tilde !== null) fields.pieces.push(tilde.value);
   const skip = tilde?.length ?? 0;
   if (parts === undefined) {
+    checkSpaces(run, node.text, frame, node.pos);
     addUnquoted(fields, node.text, skip, node.text);
   } else {
-    for (const part of parts) addPart(run, part, fields, node, skip, state, frame);
+    for (const part of parts) {
+      if (part.type === "Literal") checkSpaces(run, part.text, frame, part.pos);
+      addPart(run, part, fields, node, skip, state, frame);
+    }
   }
   flush(fields);
+}
+
+/** A space that is none to bash makes one word of what looks like two; in quotes it is only text. */
+function checkSpaces(run: Run, text: string, frame: Frame, at: number): void {
+  const found = ODD_SPACE.exec(text);
+  if (found === null) return;
+  const code = found[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");
+  run.problem("odd-space", `a space that does not part words, U+${code}: ${text}`, frame, at);
 }
 
 /** `~` and `~/…` at the start, or behind the `=` of what looks like an assignment. */

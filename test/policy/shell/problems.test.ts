@@ -54,6 +54,7 @@ describe("problems", () => {
     "exec < f": "redirected-shell",
     "coproc a": "coprocess",
     ":(){ :|:& };:": "recursion",
+    "ls\u00a0&&\u00a0./x": "odd-space",
   };
   for (const [command, code] of Object.entries(cases)) {
     test(JSON.stringify(command), () => expect(codes(command)).toContain(code));
@@ -72,6 +73,7 @@ describe("no problems", () => {
     "cat <<E\n$x \\$y\nE",
     "printf '%s\\n' \"$x\"; read -r a b; mapfile -t c",
     "case $x in a*) ;; [bc]) ;; esac",
+    "echo '全角\u3000スペース' \"a\u00a0b\"",
     "echo ✅ 日本語 ⚠️ 👩‍💻",
   ];
   for (const command of fine) test(command, () => expect(codes(command)).toEqual([]));

@@ -17,7 +17,7 @@ describe("constructs of bash", () => {
     "case $(a) in $(b)) c ;; *) d ;; esac": ["a", "b", "c", "d"],
     "select x in a b; do c; done": ["c"],
     "echo $(a) `b \\`c\\``": ["a", "c", "b ?*", "echo ?* ?*"],
-    "diff <(a) >(b)": ["a", "b", "diff /dev/fd/63 /dev/fd/63"],
+    "diff <(a) >(b)": ["a", "b", "diff /dev/fd/?~/dev/fd/63 /dev/fd/?~/dev/fd/63"],
     "cat <<E\n$(a) `b`\nE": ["a", "b", "cat"],
     "cat <<'E'\n$(a)\nE": ["cat"],
     'cat <<< "$(a)"': ["a", "cat"],

@@ -1,7 +1,8 @@
 /** Words are decoded once, as bash would (B3, B8). */
 
 import { describe, expect, test } from "vitest";
-import { codes, last, segments } from "./reading.ts";
+import { understand } from "../../../daemon/policy/shell/understand.ts";
+import { CONTEXT, codes, last, segments } from "./reading.ts";
 
 function all(cases: Record<string, string>): void {
   for (const [words, expected] of Object.entries(cases)) {
@@ -83,6 +84,17 @@ describe("patterns", () =>
     "[$x]": "?*",
     "-*": "glob(-* in ., dashed)",
   }));
+
+describe("process substitutions", () => {
+  test("a word is marked only when it is nothing else", () => {
+    const marks = (command: string): unknown[] =>
+      understand(command, CONTEXT)
+        .segments.at(-1)
+        ?.words.map(({ process }) => process) ?? [];
+    expect(marks("v <(a) >(b) <(a)/../x")).toEqual([undefined, "<", ">", undefined]);
+    expect(last("v <(a)/../../etc")).toBe("v /dev/fd/?");
+  });
+});
 
 describe("expansions", () =>
   all({
