@@ -163,7 +163,7 @@ export const GitStatusSchema = z
     host: branch.meta({ description: "Branch of the worktree on the host." }),
     sandbox: branch.meta({ description: "Branch that the sandbox says it is on." }),
     commit: z.string().nullable(),
-    made: z.array(z.string()).meta({ description: "Branches the sandbox made." }),
+    own: z.array(z.string()).meta({ description: "The sandbox's own other branches." }),
     left: z.string().nullable().meta({ description: "Why commits stayed in the sandbox." }),
   })
   .meta({ id: "GitStatus" });

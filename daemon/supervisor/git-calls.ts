@@ -13,8 +13,8 @@ export interface GitStatus {
   readonly sandbox: string | null;
   /** Where the host's worktree stands; null: on a branch without a commit. */
   readonly commit: string | null;
-  /** Branches that the sandbox made and that were brought to the host. */
-  readonly made: readonly string[];
+  /** The sandbox's own branches besides the one its worktree is on. */
+  readonly own: readonly string[];
   /** Why commits stayed in the sandbox last time; null: they did not. */
   readonly left: string | null;
 }

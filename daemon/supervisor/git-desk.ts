@@ -10,6 +10,7 @@ import {
   finishImport,
   type ImportChange,
   type ImportOutcome,
+  ownAfter,
   undoImport,
 } from "../worktree/private-git/branches.ts";
 import { handIn } from "../worktree/private-git/hand-in.ts";
@@ -147,7 +148,7 @@ export class GitDesk implements Escort, GitCalls {
     return Promise.all(
       own.map(async (git) => {
         const head = await hostHead(git.repository);
-        const { made } = await this.#parts.gits.state(git);
+        const { own: branches } = await this.#parts.gits.state(git);
         return {
           project: git.project,
           worktree: git.repository.worktree,
@@ -155,7 +156,7 @@ export class GitDesk implements Escort, GitCalls {
           host: head.ref?.slice(HEADS.length) ?? null,
           sandbox: headRef(git)?.slice(HEADS.length) ?? null,
           commit: head.commit,
-          made: made.map((ref) => ref.slice(HEADS.length)),
+          own: branches.map((ref) => ref.slice(HEADS.length)),
           left: this.#left.get(git.key) ?? null,
         };
       }),
@@ -233,11 +234,10 @@ export class GitDesk implements Escort, GitCalls {
     const git = await gits.find(change.key);
     if (git === null || !(await finishImport(git.repository, change))) return false;
     const state = await gits.state(git);
-    const made = change.old === null && change.ref !== change.from.ref;
     const { ref, commit } = change;
     await gits.keepState(git, {
       synced: new Map([...state.synced, [ref, commit]]),
-      made: made ? [...new Set([...state.made, ref])] : state.made,
+      own: ownAfter(state, change),
       head: { ref, commit },
     });
     return true;

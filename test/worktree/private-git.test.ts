@@ -182,7 +182,7 @@ describe.skipIf(process.getuid?.() !== 0)("a sandbox's git", () => {
       user: USER,
       fallbackUser: { name: "agent", email: "agent@localhost" },
     });
-    state = { synced, made: [] };
+    state = { synced, own: [] };
     intents.length = 0;
   });
   afterEach(() => rmSync(base, { recursive: true, force: true }));

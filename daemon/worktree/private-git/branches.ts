@@ -79,11 +79,20 @@ export async function bringOut(
   return {
     state: {
       synced: new Map([...state.synced, [ref, commit]]),
-      made: old === null && ref !== head.ref ? [...state.made, ref] : state.made,
+      own: ownAfter(state, change),
       head: { ref, commit },
     },
     outcome: { kind: "imported", ...change, note },
   };
+}
+
+/** Switching from one own branch to another loses neither. */
+export function ownAfter(
+  { own }: Pick<GitState, "own">,
+  { ref, from }: ImportChange,
+): readonly string[] {
+  const both = from.ref === null ? [ref] : [from.ref, ref];
+  return ref === from.ref ? own : [...new Set([...own, ...both])];
 }
 
 const DETACHED =
@@ -97,7 +106,7 @@ async function whyNot(
   { isProtected, mayTake = () => false }: ImportHooks,
 ): Promise<string | null> {
   if (!isBranchRef(ref)) return `${JSON.stringify(ref.slice(0, 80))} is not a branch name`;
-  const own = ref === head.ref || state.made.includes(ref) || old === null;
+  const own = ref === head.ref || state.own.includes(ref) || old === null;
   if (!own && !(old === commit && mayTake(ref)))
     return `${ref} is not this worktree's own branch: only that one is brought to the host`;
   if (old !== commit && isProtected(ref))

@@ -8,8 +8,8 @@ import { type SandboxGit, sandboxGitText } from "./sandbox-git.ts";
 export interface GitState {
   /** The host's references as they were last handed in. */
   readonly synced: RefMap;
-  /** Branches that this sandbox made and that were imported: its own, besides the worktree's. */
-  readonly made: readonly string[];
+  /** The sandbox's own besides the one its worktree is on: those it made, and those it left for one of them. */
+  readonly own: readonly string[];
   /** Where the host's worktree stood then. */
   readonly head?: HostHead;
 }

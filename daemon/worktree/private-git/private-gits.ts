@@ -41,7 +41,7 @@ interface Stored {
   readonly project: string;
   readonly repository: HostRepository;
   readonly synced: readonly (readonly [string, string])[];
-  readonly made: readonly string[];
+  readonly own: readonly string[];
   readonly head?: NonNullable<GitState["head"]>;
 }
 
@@ -81,7 +81,7 @@ export class PrivateGits {
         user,
         fallbackUser: FALLBACK_USER,
       });
-      stored = { generation, identity, project, repository, synced: [...synced], made: [] };
+      stored = { generation, identity, project, repository, synced: [...synced], own: [] };
       await this.#write(key, stored);
       await this.#removeOthers(home, generation);
     }
@@ -113,16 +113,16 @@ export class PrivateGits {
 
   async state({ key }: Pick<PrivateGit, "key">): Promise<GitState> {
     const stored = await this.#read(key);
-    if (stored === null) return { synced: new Map(), made: [] };
-    const { synced, made, head } = stored;
-    return { synced: new Map(synced), made, ...(head && { head }) };
+    if (stored === null) return { synced: new Map(), own: [] };
+    const { synced, own, head } = stored;
+    return { synced: new Map(synced), own, ...(head && { head }) };
   }
 
   async keepState({ key }: Pick<PrivateGit, "key">, state: GitState): Promise<void> {
     const stored = await this.#read(key);
     if (stored === null) return;
-    const { made, head } = state;
-    await this.#write(key, { ...stored, synced: [...state.synced], made, ...(head && { head }) });
+    const { own, head } = state;
+    await this.#write(key, { ...stored, synced: [...state.synced], own, ...(head && { head }) });
   }
 
   /** What was not brought to the host is gone with them. */
