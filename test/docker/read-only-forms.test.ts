@@ -24,15 +24,19 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   yq: ["jq", "python3"],
   npm: ["node"],
   npx: ["node"],
+  dpkg: ["dpkg-query"],
 };
 
 /** What programs open for themselves: libraries, locales, names of users and hosts, the kernel's own tables. */
 const OWN = [
   /^\/(usr|lib|lib64|bin|sbin|proc|sys)(\/|$)/,
-  /^\/etc\/(ld\.so\.|locale|nsswitch\.conf|passwd|group|localtime|magic|mtab|fstab|terminfo|inputrc|gai\.conf|host|resolv\.conf|networks|protocols|services|mime|os-release|lsb|debian_version|timezone|alternatives|gitconfig|python|xml|shells|sysless|toprc|topdefaultrc|gitattributes|mailname|ssl|netsvc\.conf|svc\.conf)/,
+  /^\/etc\/(ld\.so\.|locale|nsswitch\.conf|passwd|group|localtime|magic|mtab|fstab|terminfo|inputrc|gai\.conf|host|resolv\.conf|networks|protocols|services|mime|os-release|lsb|debian_version|timezone|alternatives|gitconfig|python|xml|shells|sysless|toprc|topdefaultrc|gitattributes|mailname|ssl|(xdg\/)?pip|wgetrc|ldap|dpkg|netsvc\.conf|svc\.conf)/,
   /^\/(run|var\/run|var\/log|etc)\/((systemd\/)?userdb|utmp|wtmp|nscd|udev|mount|host)/,
   /^\/dev\/(null|tty|stdin|stdout|stderr|fd|pts|urandom)/,
   /^\/nonexistent\//,
+  // Some look up the home of their user by its number; in a sandbox it is the read-only skeleton.
+  /^\/root\/\.\w+rc$/,
+  /^\/var\/lib\/dpkg(\/|$)/,
   /^\/opt(\/|$)/,
   // Verbs about processes and disks list devices and folders of the root by name.
   /^\/(dev|etc|run)?$/,
@@ -42,6 +46,7 @@ const OWN = [
 const KNOWN: Readonly<Record<string, RegExp>> = {
   top: /^calls mkdir "\/nonexistent\/\.config/,
   npm: /^calls mkdir "\/nonexistent[/"]/,
+  terraform: /^calls mkdirat \S+ "\/nonexistent"/,
 };
 
 const CHANGES =

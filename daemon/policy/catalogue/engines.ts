@@ -63,9 +63,10 @@ export const engines: readonly VerbSpec[] = [
     reads: "-f= --file= --env-file= --project-directory=",
     sub: looking("ps logs config images top version ls"),
     otherSub: changes,
-    noSub: {},
-    help: "--version -v --help -h help",
-    examples: ["docker-compose --version"],
+    noSub: asks("engine"),
+    help: "",
+    // Even this asks the engine.
+    examples: [],
   },
   {
     names: ["kubectl", "oc"],
@@ -84,9 +85,10 @@ export const engines: readonly VerbSpec[] = [
       },
     ),
     otherSub: changes,
-    noSub: {},
-    help: "--help -h help options",
-    examples: ["kubectl --help"],
+    // Even its help looks for a cluster.
+    noSub: asks("engine"),
+    help: "",
+    examples: [],
   },
   {
     names: [

@@ -85,7 +85,7 @@ export const jvm: readonly VerbSpec[] = [
     operands: "data",
     refine: goals(GOAL),
     help: "--version -v --help -h",
-    examples: ["mvn --version"],
+    examples: [],
   },
   {
     ...build,
@@ -140,7 +140,7 @@ export const jvm: readonly VerbSpec[] = [
       [LOADS]: "-processor= -processorpath= --processor-path= -Xplugin= -J= -Xbootclasspath=",
     },
     help: "--version -version --help -help",
-    examples: ["javac --version"],
+    examples: [],
   },
   {
     names: ["dotnet"],
