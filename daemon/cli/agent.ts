@@ -4,11 +4,21 @@ import { Command } from "commander";
 import { RecintoError } from "../errors.ts";
 import { absoluteWorktree, targetOf, targetOptions } from "./agent-target.ts";
 import { wholeNumberOf } from "./arguments.ts";
+import { withAdmin } from "./context.ts";
+
+interface AgentOptions {
+  readonly uid?: string;
+  readonly rules?: string;
+}
 
 export function agentCommand(): Command {
   return targetOptions(new Command("agent"))
     .description("start an agent under its own user, in its worktree (root only)")
     .option("--uid <uid>", "the agent's user; the worktree's owner when absent")
+    .option(
+      "--rules <file>",
+      "rules of this agent's sessions, above the project's; kept until cleared",
+    )
     .passThroughOptions()
     .argument("<words...>", "after --: the program and its arguments")
     .addHelpText(
@@ -18,7 +28,8 @@ The program sees RECINTO_SOCKET, RECINTO_PROJECT and RECINTO_WORKTREE, which rec
 
   recinto agent --project shop --worktree dev -- bash`,
     )
-    .action(async (words: string[], { uid }: { uid?: string }, command: Command) => {
+    .action(async (words: string[], options: AgentOptions, command: Command) => {
+      const { uid, rules } = options;
       const asUser = await import("./as-user.ts");
       if (!asUser.isRoot()) {
         throw new RecintoError("not-permitted", "only root can start a program as another user", {
@@ -32,6 +43,9 @@ The program sees RECINTO_SOCKET, RECINTO_PROJECT and RECINTO_WORKTREE, which rec
           ? asUser.ownerOf(worktree)
           : asUser.accountOf(wholeNumberOf("--uid", uid, 1));
       warnOfSharedTerminal();
+      if (rules !== undefined) {
+        await giveRules(command, { project: target.project, worktree, uid: account.uid }, rules);
+      }
       asUser.become(account);
       process.chdir(worktree);
       process.exitCode = await start(words, {
@@ -53,6 +67,20 @@ function warnOfSharedTerminal(): void {
   process.stderr.write(
     "recinto: this kernel lets the agent type into this terminal: give it one of its own, or set dev.tty.legacy_tiocsti=0\n",
   );
+}
+
+/** While it is still root: what the agent starts cannot give itself any. */
+async function giveRules(
+  command: Command,
+  { project, worktree, uid }: { project: string; worktree: string; uid: number },
+  file: string,
+): Promise<void> {
+  const [{ readFileSync }, { give }] = await Promise.all([
+    import("node:fs"),
+    import("./session-rules.ts"),
+  ]);
+  const text = readFileSync(file, "utf8");
+  await withAdmin(command, (admin) => give(admin, text, { project, worktree, uid: String(uid) }));
 }
 
 /** Resolves with its exit code. Signals of the terminal reach it by themselves; the others are passed on. */

@@ -3,6 +3,7 @@ import { isCancel, select, text } from "@clack/prompts";
 import type { AdminClient, Answer, Approval } from "../api/client.ts";
 import { RecintoError } from "../errors.ts";
 import { approvalText, ruleText } from "./approval-text.ts";
+import { previewsOf, previewsText } from "./rule-preview.ts";
 import { print, visible } from "./terminal-text.ts";
 
 /** Runs until the person leaves (Ctrl-C) or the daemon closes the stream. */
@@ -35,7 +36,7 @@ export async function inbox(admin: AdminClient): Promise<void> {
         continue;
       }
       asked = { id: next.id, over: new AbortController() };
-      const answer = await ask(next, asked.over.signal);
+      const answer = await ask(admin, next, asked.over.signal);
       if (answer === "leave") break;
       if (answer === "over") print(`${next.id} was answered elsewhere or is over\n`);
       else if (answer === "later") later.add(next.id);
@@ -59,6 +60,7 @@ async function send(admin: AdminClient, id: string, answer: Answer): Promise<voi
 }
 
 async function ask(
+  admin: AdminClient,
   approval: Approval,
   over: AbortSignal,
 ): Promise<Answer | "later" | "over" | "leave"> {
@@ -78,7 +80,10 @@ async function ask(
   if (over.aborted) return "over";
   if (isCancel(choice)) return "leave";
   if (choice === "once") return { answer: "approve", mode: "once" };
-  if (choice === "always") return await askWidth(approval, rules.map(ruleText), over);
+  if (choice === "always") {
+    print(previewsText(await previewsOf(admin, approval)));
+    return await askWidth(approval, rules.map(ruleText), over);
+  }
   if (choice === "deny") {
     const reason = await text({
       message: "reason, told to the agent (may be empty)",

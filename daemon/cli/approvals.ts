@@ -4,7 +4,9 @@ import type { AdminClient, Answer, Approval } from "../api/client.ts";
 import { RecintoError } from "../errors.ts";
 import { approvalTable, approvalText, ruleText } from "./approval-text.ts";
 import { durationOf, wholeNumberOf } from "./arguments.ts";
+import { confirm } from "./confirm.ts";
 import { withAdmin } from "./context.ts";
+import { previewsOf, previewsText, previewText } from "./rule-preview.ts";
 import { print, printJson } from "./terminal-text.ts";
 
 export function approvalsCommand(): Command {
@@ -44,8 +46,9 @@ function showCommand(): Command {
     .action((id: string, options: { json?: boolean }, command: Command) =>
       withAdmin(command, async (admin) => {
         const approval = await admin.approval(id);
-        if (options.json) printJson(approval);
-        else print(approvalText(approval, Date.now()));
+        const past = await previewsOf(admin, approval);
+        if (options.json) printJson({ ...approval, past });
+        else print(approvalText(approval, Date.now()) + previewsText(past));
       }),
     );
 }
@@ -72,7 +75,7 @@ function approveCommand(): Command {
       return withAdmin(command, async (admin) => {
         if (
           answer.mode === "always" &&
-          !(await agreed(await admin.approval(id), answer, options))
+          !(await agreed(admin, await admin.approval(id), answer, options))
         ) {
           throw new RecintoError("bad-usage", "nothing was approved", {
             hint: "answer y, or give --yes",
@@ -100,6 +103,7 @@ function approvalOf(options: ApproveOptions): Extract<Answer, { answer: "approve
 }
 
 async function agreed(
+  admin: AdminClient,
   approval: Approval,
   answer: { readonly width: number },
   options: ApproveOptions,
@@ -115,15 +119,11 @@ async function agreed(
       { hint: rules.length === 0 ? "approve it once" : `0 to ${rules.length - 1}` },
     );
   }
-  print(`from now on allowed in ${approval.project}: ${ruleText(rule)}\n`);
-  if (options.yes) return true;
-  const { createInterface } = await import("node:readline/promises");
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
-  // End of input instead of an answer is no answer.
-  const ended = new Promise<string>((resolve) => lines.once("close", () => resolve("")));
-  const said = await Promise.race([lines.question("store this rule? [y/N] "), ended]);
-  lines.close();
-  return /^y(es)?$/i.test(said.trim());
+  const until = options.for === undefined ? "" : ` for ${options.for}`;
+  print(`from now on allowed in ${approval.project}${until}: ${ruleText(rule)}\n`);
+  const preview = (await previewsOf(admin, approval))[answer.width];
+  if (preview !== undefined) print(previewText(preview));
+  return options.yes === true || (await confirm("store this rule?"));
 }
 
 function denyCommand(): Command {

@@ -1,16 +1,21 @@
-/** `recinto policy check` and `explain`: judges commands here and now, without a daemon and without Docker. */
+/** `recinto policy`: `check` and `explain` judge commands here and now, without a daemon and without Docker. */
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import { RecintoError } from "../errors.ts";
+import { BUILTIN_RULES } from "../policy/builtin-rules.ts";
 import { NO_DENIALS } from "../policy/denials.ts";
 import { evaluate } from "../policy/evaluate.ts";
 import { explain } from "../policy/explain.ts";
 import { absolute, normalise } from "../policy/paths.ts";
+import { mergeRuleFiles } from "../policy/rule-files.ts";
 import type { EvaluateInput, Facts, Verdict } from "../policy/types.ts";
 import { loadProfile, SHIPPED_PROFILES_DIR } from "../settings/profiles.ts";
 import { SANDBOX_HOME, SANDBOX_SCRATCH } from "../settings/sandbox-home.ts";
 import type { Profile } from "../settings/types.ts";
 import { EveryName, type GivenFacts, givenFacts, judgeOnDisk, worktreeOf } from "./policy-facts.ts";
+import { distrustCommand, filesCommand, trustCommand } from "./policy-files.ts";
+import { importCommand } from "./policy-import.ts";
+import { replayCommand } from "./policy-replay.ts";
 
 interface CheckOptions {
   readonly root?: string;
@@ -53,7 +58,12 @@ export function policyCommand(): Command {
       const verdict = judgeOne(await commandText(words), options, profileOf(options));
       print(explain(verdict).join("\n"));
     });
-  return policy;
+  return policy
+    .addCommand(filesCommand())
+    .addCommand(trustCommand())
+    .addCommand(distrustCommand())
+    .addCommand(importCommand())
+    .addCommand(replayCommand());
 }
 
 function print(text: string): void {
@@ -114,7 +124,10 @@ function inputOf(
       home: SANDBOX_HOME,
     },
     facts,
-    rules: { rules },
+    rules: mergeRuleFiles([
+      { source: "admin", rules, merge: true },
+      { source: "builtin", rules: BUILTIN_RULES, merge: true },
+    ]),
     authority: { grants: [] },
     denials: NO_DENIALS,
   };

@@ -4,6 +4,7 @@ import type { DenialKey } from "../api/schema-admin.ts";
 import { ruleText } from "./approval-text.ts";
 import { wholeNumberOf } from "./arguments.ts";
 import { withAdmin } from "./context.ts";
+import { sessionRulesCommand } from "./session-rules.ts";
 import { localTime, print, printJson, span, table } from "./terminal-text.ts";
 
 export function sessionCommand(): Command {
@@ -45,6 +46,7 @@ export function sessionCommand(): Command {
     .description("agents' sessions")
     .addCommand(list)
     .addCommand(show)
+    .addCommand(sessionRulesCommand())
     .addCommand(close);
 }
 

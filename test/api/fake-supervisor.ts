@@ -197,11 +197,29 @@ export class FakeSupervisor implements Supervisor {
     return [];
   }
 
+  policyFiles: ReturnType<Supervisor["ruleFiles"]["list"]> = [];
+  /** What was trusted: file and hash. */
+  readonly trusted: string[] = [];
+  readonly sessionRules: Parameters<Supervisor["ruleFiles"]["giveSession"]>[1][] = [];
+
   readonly ruleFiles: Supervisor["ruleFiles"] = {
-    list: () => [],
-    trust: (_caller, project, file, sha256) => ({ ...POLICY_FILE, file, owner: project, sha256 }),
+    list: () => this.policyFiles,
+    trust: (_caller, project, file, sha256) => {
+      this.trusted.push(`${file} ${sha256}`);
+      return { ...POLICY_FILE, file, owner: project, sha256 };
+    },
     distrust: () => 1,
-    giveSession: (_caller, { worktree }) => ({ ...POLICY_FILE, file: worktree, source: "session" }),
+    giveSession: (_caller, request) => {
+      this.sessionRules.push(request);
+      return {
+        ...POLICY_FILE,
+        file: request.worktree,
+        source: "session",
+        owner: String(request.uid ?? "any"),
+        state: "in-force",
+        expiresAt: null,
+      };
+    },
   };
 
   async revokeRule(): Promise<never> {
@@ -216,8 +234,8 @@ export class FakeSupervisor implements Supervisor {
   };
 
   readonly history: Supervisor["history"] = {
-    previewRules: async () =>
-      (this.questions.at(-1)?.verdict.always ?? []).map((rule, width) => ({
+    previewRules: async (caller, id) =>
+      (this.approval(caller, id).verdict.always ?? []).map((rule, width) => ({
         rule,
         tried: 12,
         allowed: width + 2,

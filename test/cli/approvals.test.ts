@@ -90,7 +90,14 @@ test("list and show name what waits", async () => {
   expect(listed.out).toContain("q-1");
   expect(listed.out).not.toContain("q-2");
   expect((await cli(approvals("list", "--all"))).out).toContain("q-2");
-  expect((await cli(approvals("show", "q-1"))).out).toContain("⟨U+202E⟩origin");
+  const { out } = await cli(approvals("show", "q-1"));
+  expect(out).toContain("⟨U+202E⟩origin");
+  expect(out.split("\n").slice(-4)).toEqual([
+    "past       0: would have allowed 2 of the last 12 questions in this project",
+    "             git fetch origin",
+    "             git fetch ⟨U+202E⟩--all",
+    "",
+  ]);
 });
 
 test("approve is once; deny takes a reason", async () => {
@@ -119,7 +126,11 @@ test.each([
   const ran = await cli(approvals("approve", "q-1", "--always"), { input });
   expect(ran.code).toBe(64);
   expect(ran.out).toBe(
-    "from now on allowed in alpha: git fetch …  (effects: network; paths in scope only)\n",
+    `from now on allowed in alpha: git fetch …  (effects: network; paths in scope only)
+would have allowed 2 of the last 12 questions in this project
+  git fetch origin
+  git fetch ⟨U+202E⟩--all
+`,
   );
   expect(api.supervisor.questions[0]?.state).toBe("pending");
 });

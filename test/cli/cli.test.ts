@@ -69,6 +69,7 @@ test("every command is in the help, and each has one of its own", async () => {
     "session",
     "denials",
     "events",
+    "stats",
     "journal",
     "hazards",
     "sandboxes",
