@@ -112,6 +112,8 @@ export const RUNNER_WAIT_MS = 10_000;
 export const RUNNER_SPARE_MINDERS = 4;
 /** Last words of a runner that ended, UTF-16 units: one error message of it. */
 export const RUNNER_STDERR_CHARS_MAX = 1_000;
+/** Bytes of a framed stream that wait for the connection before the command's output is not taken any more. */
+export const STREAM_AHEAD_BYTES = 512 * 1024;
 /** Largest event in a framed stream that is not output, bytes: a verdict on COMMAND_CHARS_MAX fits several times. */
 export const STREAM_FRAME_JSON_BYTES_MAX = 16 * 1024 * 1024;
 /** End of a failed command's error output in which words of refusal are looked for, characters. */
@@ -243,3 +245,21 @@ export const ARCHIVE_EXTENSION_BYTES_MAX = 64 * 1024;
 export const ARCHIVE_NAME_BYTES_MAX = 4_096;
 /** Names in an error or a journal entry that says what was written before it. */
 export const FILE_NAMES_TOLD_MAX = 50;
+
+/** Connections one way out of a sandbox may have at once: parallel downloads of a package manager are some dozens. */
+export const EGRESS_CONNECTIONS_MAX = 64;
+/** Bytes that may leave and enter by one way out in its whole life; far over any install, far under filling a link for days. */
+export const EGRESS_SENT_BYTES_MAX = 1024 * 1024 * 1024;
+export const EGRESS_RECEIVED_BYTES_MAX = 16 * 1024 * 1024 * 1024;
+/** Head of a proxied request, bytes: what common servers take too. */
+export const EGRESS_HEAD_BYTES_MAX = 16_384;
+/** A head must be there within this, and a connection may be silent for so long. */
+export const EGRESS_HEAD_TIMEOUT_MS = 30_000;
+export const EGRESS_IDLE_MS = 5 * 60_000;
+/** Looking up a name, and each attempt to connect. */
+export const EGRESS_RESOLVE_TIMEOUT_MS = 10_000;
+export const EGRESS_CONNECT_TIMEOUT_MS = 10_000;
+/** Addresses of one name that are tried, one after the other. */
+export const EGRESS_ADDRESSES_TRIED_MAX = 4;
+/** Refusals of one way out that are journalled one by one: a loop of them must not fill the disk. */
+export const EGRESS_REFUSALS_RECORDED_MAX = 100;
