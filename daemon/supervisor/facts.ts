@@ -6,7 +6,7 @@ import type { Project } from "../settings/types.ts";
 import { realPathFacts } from "../worktree/real-paths.ts";
 import type { Hazard } from "../worktree/types.ts";
 import { contentHash } from "./content-hash.ts";
-import { branchOf } from "./git-branch.ts";
+import { branchInHead, branchOf } from "./git-branch.ts";
 import { localBins } from "./local-bins.ts";
 import type { BoundFacts } from "./types.ts";
 
@@ -17,8 +17,10 @@ export function standingFacts(
   cwd: string,
   hazards: readonly Hazard[],
   onEscape: "alert" | "freeze",
+  privateGit: string | null = null,
 ): Facts {
-  const branch = branchOf(project, settings.worktree);
+  const { worktree } = settings;
+  const branch = privateGit === null ? branchOf(project, worktree) : branchInHead(privateGit);
   const bins = localBins(settings.worktree, cwd);
   const escapingLinks = hazards
     .filter((hazard) => hazard.kind === "escaping-link")

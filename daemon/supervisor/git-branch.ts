@@ -18,9 +18,9 @@ export function branchOf(
   const dotGit = join(worktree, ".git");
   const stat = lstatSync(dotGit, { throwIfNoEntry: false });
   if (stat === undefined) return undefined;
-  if (stat.isDirectory()) return branchInHead(join(dotGit, "HEAD"));
+  if (stat.isDirectory()) return branchInHead(dotGit);
   const gitDir = linkedGitDir(project, worktree, dotGit);
-  return gitDir === null ? undefined : branchInHead(join(gitDir, "HEAD"));
+  return gitDir === null ? undefined : branchInHead(gitDir);
 }
 
 function linkedGitDir(
@@ -56,8 +56,9 @@ function pointed(file: string, prefix: string): string | null {
   return path === "" || path.includes("\n") || path.includes("\0") ? null : path;
 }
 
-function branchInHead(file: string): string | null | undefined {
-  const head = readSmallFile(file, GIT_POINTER_BYTES_MAX);
+/** As `branchOf`, of a git folder: the host's, or one that a sandbox has for itself and may well lie about. */
+export function branchInHead(gitDir: string): string | null | undefined {
+  const head = readSmallFile(join(gitDir, "HEAD"), GIT_POINTER_BYTES_MAX);
   if (head === null) return undefined;
   const branch = /^ref: refs\/heads\/([^\s\0]+)\n?$/.exec(head)?.[1];
   if (branch !== undefined) return branch;

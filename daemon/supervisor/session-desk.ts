@@ -20,7 +20,7 @@ import type { Caller, SessionInfo } from "./types.ts";
 import type { WatchBook } from "./watch-book.ts";
 
 export interface SessionDeskParts {
-  readonly deps: Pick<SupervisorDeps, "adminWall" | "config" | "evaluate" | "log">;
+  readonly deps: Pick<SupervisorDeps, "adminWall" | "config" | "evaluate" | "gits" | "log">;
   readonly journal: Journal;
   readonly registry: Registry;
   readonly sessions: Sessions;
@@ -113,6 +113,7 @@ export class SessionDesk {
       settings: this.#settings(session, project, profile),
       onEscape: profile.onEscape,
       hazards,
+      privateGit: profile.git === "commit" ? deps.gits.folderOf(session.worktree) : null,
       rules: inForce.rules,
       denials: denials.state(session),
     });

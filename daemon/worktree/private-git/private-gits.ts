@@ -51,6 +51,7 @@ const STATE_FILE = "state.json";
 export class PrivateGits {
   readonly #root: string;
   readonly #newId: () => string;
+  readonly #folders = new Map<string, string>();
 
   /** `root` is a folder of the daemon's alone. */
   constructor(root: string, newId: () => string) {
@@ -86,6 +87,7 @@ export class PrivateGits {
       await this.#removeOthers(home, generation);
     }
     const folder = join(home, stored.generation);
+    this.#folders.set(worktree, folder);
     const modules = isFolder(join(found.gitDir, "modules"));
     if (modules) await makeMountPoint(join(folder, "modules"));
     return {
@@ -102,7 +104,14 @@ export class PrivateGits {
     const stored = await this.#read(key);
     if (stored === null) return null;
     const { project, repository, generation } = stored;
-    return { key, project, repository, folder: join(this.#root, key, generation) };
+    const folder = join(this.#root, key, generation);
+    this.#folders.set(repository.worktree, folder);
+    return { key, project, repository, folder };
+  }
+
+  /** Of those that were prepared or looked for in this life of the daemon. */
+  folderOf(worktree: string): string | null {
+    return this.#folders.get(worktree) ?? null;
   }
 
   async list(): Promise<readonly PrivateGit[]> {
@@ -128,7 +137,9 @@ export class PrivateGits {
   /** What was not brought to the host is gone with them. */
   async removeProject(project: string): Promise<void> {
     for (const git of await this.list()) {
-      if (git.project === project) await rm(join(this.#root, git.key), { recursive: true });
+      if (git.project !== project) continue;
+      this.#folders.delete(git.repository.worktree);
+      await rm(join(this.#root, git.key), { recursive: true });
     }
   }
 
