@@ -81,6 +81,8 @@ function touch(
       ...(tree ? { tree } : {}),
       ...(form.class === "build" ? { class: "build" } : {}),
     });
+  else if (role === "code" && /^(?:-|\/dev\/stdin)$/.test(textOf(word) ?? ""))
+    draft.lifts.push(`${via} of ${draft.form} takes code from standard input`);
   else if (role === "code") runs(draft, word, via, form.class === "build" ? "build" : "run");
   else if (role === "chdir") reads(draft, word, via, { tree: true });
   else if (role === "none") draft.lifts.push(`operand ${word.text} of ${draft.form}`);
@@ -159,6 +161,17 @@ export function applyForm(
   const deep = tree || form.bare === "tree" ? { tree: true } : {};
   if (form.bare !== undefined && pathless && (form.bare !== "recursive" || tree))
     use(draft, "read", "working directory", { ...here, ...deep, ...(follows ? { follows } : {}) });
+  const edits =
+    form.edits === undefined
+      ? undefined
+      : parsed.options.find(({ name }) => form.edits?.split(" ").includes(name));
+  if (edits !== undefined) {
+    const sources = list.flatMap((role, index) =>
+      role === "data" ? [] : [operands[index] as Word],
+    );
+    for (const source of sources) writes(draft, under(folder, source), edits.name, { tree: true });
+    if (sources.length === 0) use(draft, "write", edits.name, { ...here, tree: true });
+  }
   const actionClass = form.class ?? "read";
   if (form.inCwd !== undefined) {
     use(draft, actionClass, draft.form, { ...here, tree: true });

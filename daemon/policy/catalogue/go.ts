@@ -188,6 +188,7 @@ export const go: readonly VerbSpec[] = [
     sub: {
       run: {
         ...build,
+        edits: "--fix",
         flags:
           "-v --verbose --color= --timeout= --fast --fast-only --fix --new -n --new-from-rev= --new-from-merge-base= " +
           "--whole-files --out-format= --issues-exit-code= -E= --enable= -D= --disable= --enable-only= --enable-all " +

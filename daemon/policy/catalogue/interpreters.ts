@@ -31,17 +31,17 @@ function own(form: Form, words: readonly Word[], draft: Draft): ParsedForm {
   for (const problem of parsed.problems) draft.lifts.push(`${problem} of ${draft.form}`);
   for (const { name, value, def } of parsed.options) {
     if (def.lift !== null) draft.lifts.push(`${name} of ${draft.form} ${def.lift}`);
-    else if (value !== null && def.role === "code") loads(draft, value, name, "run");
+    else if (value !== null && def.role === "code") loads(draft, value, name);
     else if (value !== null && def.role === "read") reads(draft, value, name);
   }
   return { form: draft.form, options: parsed.options, operands: parsed.operands };
 }
 
 /** A module by its path is code; by its bare name it is looked up in the project's packages. */
-function loads(draft: Draft, word: Word, via: string, actionClass: "run" | "build"): void {
+function loads(draft: Draft, word: Word, via: string): void {
   const text = textOf(word);
   if (/^\w+:/.test(text ?? "")) draft.lifts.push(`${via} of ${draft.form} names code by a URL`);
-  else if (text === null || /^[./~]|\.[cm]?[jt]s$/.test(text)) runs(draft, word, via, actionClass);
+  else if (text === null || /^[./~]|\.[cm]?[jt]s$/.test(text)) runs(draft, word, via);
 }
 
 /** Runs the file that comes first, or what comes on standard input; the rest is for the program. */
@@ -167,6 +167,8 @@ const node: Form = {
   help: "--version -v --help -h --v8-options",
 };
 
+const nodeChecks: Form = { ...node, writes: "--test-reporter-destination=" };
+
 /** Options of node may also stand between words that it takes as files to test or check. */
 function describeNode(words: readonly Word[], draft: Draft): void {
   const texts = words.map(textOf);
@@ -181,7 +183,7 @@ function describeNode(words: readonly Word[], draft: Draft): void {
     return;
   }
   const { operands, options, problems } = parseOptions(words, {
-    table: optionTable({ ...node, writes: "--test-reporter-destination=" }),
+    table: optionTable(nodeChecks),
     digits: false,
     strict: false,
     oneDash: false,
@@ -192,7 +194,7 @@ function describeNode(words: readonly Word[], draft: Draft): void {
   for (const { name, value, def } of options) {
     if (def.lift !== null) draft.lifts.push(`${name} of ${draft.form} ${def.lift}`);
     else if (value === null) continue;
-    else if (def.role === "code") loads(draft, value, name, tests ? "build" : "run");
+    else if (def.role === "code") loads(draft, value, name);
     else if (def.role === "read") reads(draft, value, name);
     else if (def.role === "write") use(draft, "build", name, { path: value, effect: "write" });
   }
@@ -335,6 +337,7 @@ export const interpreters: readonly VerbSpec[] = [
       "check lint info doc": {
         ...build,
         ...deno,
+        edits: "--fix",
         flags: `${deno.flags} --compact --rules --rules-tags= --rules-include= --rules-exclude= --ignore= --fix`,
       },
       fmt: {

@@ -57,6 +57,7 @@ export const moreTools: readonly VerbSpec[] = [
   {
     ...build,
     names: ["rubocop", "standardrb", "reek", "brakeman", "erblint", "slim-lint"],
+    edits: "-a --autocorrect -A --autocorrect-all -x --fix-layout --fix",
     flags:
       "-a --autocorrect -A --autocorrect-all --only= --except= -f= --format= -D --display-cop-names -l --lint -x " +
       "--fix-layout --parallel -P --no-parallel --fail-level= -F --fail-fast --force-exclusion --cache= -d --debug -q " +

@@ -26,6 +26,7 @@ export const nodeBundlers: readonly VerbSpec[] = [
       },
       lint: {
         ...build,
+        edits: "--fix",
         flags:
           "-d= --dir= --file= --ext= --fix --strict --quiet --max-warnings= --no-cache --format= --no-inline-config " +
           "--error-on-unmatched-pattern",
@@ -94,6 +95,7 @@ export const nodeBundlers: readonly VerbSpec[] = [
       "build test lint check typecheck validate": {
         ...build,
         operands: "data",
+        edits: "--fix",
         flags:
           "--watch=? --no-watch --watchAll=? --configuration= --prod --project= --ci --coverage --code-coverage --mode= " +
           "--passWithNoTests --browsers= --runInBand -t= --testNamePattern= --testPathPattern= --no-progress --progress=? --fix " +

@@ -37,6 +37,7 @@ export const nodeTools: readonly VerbSpec[] = [
   {
     ...build,
     names: ["eslint"],
+    edits: "--fix",
     flags:
       "--no-config-lookup --ext= --global= --parser-options= --env= --rule= --fix --fix-dry-run --fix-type= --no-ignore " +
       "--ignore-pattern= --stdin --stdin-filename= --quiet --max-warnings= --color --no-color --no-inline-config " +
@@ -58,6 +59,7 @@ export const nodeTools: readonly VerbSpec[] = [
   {
     ...build,
     names: ["prettier"],
+    edits: "-w --write",
     flags:
       "-c --check -l --list-different -w --write -u --ignore-unknown --log-level= --no-color --color --cache " +
       "--cache-strategy= --no-cache --no-config --no-editorconfig --config-precedence= --no-plugin-search " +
@@ -81,6 +83,7 @@ export const nodeTools: readonly VerbSpec[] = [
         name,
         {
           ...build,
+          edits: "--write --fix --apply --apply-unsafe",
           flags:
             "--write --fix --unsafe --apply --apply-unsafe --staged --changed --since= --max-diagnostics= --skip-errors " +
             "--error-on-warnings --no-errors-on-unmatched --diagnostic-level= --reporter= --json --json-pretty --summary " +
@@ -224,6 +227,7 @@ export const nodeTools: readonly VerbSpec[] = [
       "xo",
       "oxlint",
     ],
+    edits: "--fix",
     flags:
       "--fix --quiet -q --max-warnings= --ignore-pattern= -i= --ignore= --formatter= -f= --format= --no-color --color " +
       "--cache --allow-empty-input --no-progress --no-summary --words-only -u --unique --no-must-find-files --dot -d -j " +
@@ -253,6 +257,7 @@ export const nodeTools: readonly VerbSpec[] = [
       "swc",
       "babel",
     ],
+    edits: "--fix",
     flags:
       "--production --strict --no-progress --fix --reporter= --include= --exclude= --circular --json --extensions= --dts " +
       "--format= --minify --clean --sourcemap --watch --target= --silent -q --quiet --pack --no-pack",

@@ -110,6 +110,7 @@ export const pythonTools: readonly VerbSpec[] = [
     sub: {
       check: {
         ...build,
+        edits: "--fix --fix-only --add-noqa",
         flags: ruffRules,
         codes: "--config=",
         writes: "-o= --output-file= --cache-dir=",

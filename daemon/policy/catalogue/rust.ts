@@ -63,6 +63,7 @@ export const rust: readonly VerbSpec[] = [
       },
       clippy: {
         ...compiling,
+        edits: "--fix",
         flags: `${COMPILING} --fix --allow-dirty --allow-staged --no-deps`,
         refine: (parsed, draft, context) => {
           target(parsed, draft);

@@ -54,6 +54,8 @@ export interface Form {
   readonly bare?: "cwd" | "tree" | "recursive";
   /** Options that turn `read` operands (and `bare`) into trees. */
   readonly recursive?: string;
+  /** Options that make it rewrite what its operands name, or the folder it runs in: `--fix`, `--write`. */
+  readonly edits?: string;
   /** Options that make it follow links: what it reads may then lie outside the folder it was given. */
   readonly follows?: string;
   /** Options that undo `follows`. */

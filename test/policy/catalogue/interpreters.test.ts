@@ -8,7 +8,7 @@ test.each<[string, string[]]>([
   ["node x.js", ["run cwd tree", "run x.js code"]],
   ["node --test tests/unit/a.test.ts", ["build cwd tree", "build tests/unit/a.test.ts code"]],
   ["node --test --loader tsx tests/a.ts", ["build cwd tree", "build tests/a.ts code"]],
-  ["node --test --import ./x.mjs", ["build ./x.mjs code", "build cwd tree"]],
+  ["node --test --import ./x.mjs", ["run ./x.mjs code", "build cwd tree"]],
   ["node --test", ["build cwd tree"]],
   ["node --check a.js", ["read a.js"]],
   ["node --check --loader ts-node/esm a.ts", ["build cwd tree", "read a.ts"]],

@@ -30,7 +30,7 @@ test.each<[string, string[]]>([
   ["zig build run", ["build cwd tree", "run cwd tree"]],
   ["zig test a.zig", ["read a.zig tree", "build cwd tree"]],
   ["rspec spec/a_spec.rb -fd", ["read spec/a_spec.rb tree", "build cwd tree"]],
-  ["rubocop -A", ["build cwd tree"]],
+  ["rubocop -A", ["write cwd tree", "build cwd tree"]],
   ["rails test", ["build cwd tree"]],
   ["rails db:migrate", ["run cwd tree"]],
   ["phpunit --filter x", ["build cwd tree"]],

@@ -44,7 +44,7 @@ group("node", () => {
     ["eslint src --max-warnings=0", ["read src tree", ...BUILD]],
     ["eslint -c /tmp/x.js src", ["build /tmp/x.js code", "read src tree", ...BUILD]],
     ["prettier --check .", ["read . tree", ...BUILD]],
-    ["biome check --write src", ["read src tree", ...BUILD]],
+    ["biome check --write src", ["read src tree", "write src tree", ...BUILD]],
     ["jest -t name --coverage", BUILD],
     ["playwright test a.spec.ts --grep API: --reporter=list", BUILD],
     ["next build --no-lint", BUILD],

@@ -27,7 +27,7 @@ test.each<[string, string[]]>([
   ["pytest --pdbcls=a:b", ["build cwd tree", "lift --pdbcls of pytest loads code from elsewhere"]],
   ["mypy src", ["read src tree", "build cwd tree"]],
   ["mypy --cache-dir=/dev/null src", ["read src tree", "build cwd tree"]],
-  ["ruff check --fix src", ["read src tree", "build cwd tree"]],
+  ["ruff check --fix src", ["read src tree", "write src tree", "build cwd tree"]],
   ["ruff format", ["build cwd tree", "write cwd tree"]],
   ["ruff format --check .", ["read . tree", "build cwd tree"]],
   ["ruff check --config /tmp/x", ["build /tmp/x code", "build cwd tree"]],
