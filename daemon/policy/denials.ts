@@ -74,6 +74,15 @@ export function blocked(state: DenialState, limits: DenialLimits): readonly stri
     .sort();
 }
 
+/** Which classes that a verdict is about are blocked. */
+export function blockedIn(
+  state: DenialState,
+  verdict: Verdict,
+  limits: DenialLimits,
+): readonly string[] {
+  return denialKeys(verdict).filter((key) => isBlocked(state, key, limits));
+}
+
 /** Whether refusals in all are so many that everything asks. */
 export function escalated(state: DenialState, limits: DenialLimits): boolean {
   return state.total >= limits.total;

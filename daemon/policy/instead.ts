@@ -47,15 +47,26 @@ const BY_RUNG: Readonly<Partial<Record<SegmentVerdict["rung"], string>>> = {
   "absolute-deny": "leave it; no approval can lift this",
   "stale-authority": "request the grant again",
   safety: "find a way that undoes nothing, or say why it is needed and wait for the answer",
-  denials: "do something of another kind, or ask a person what they would accept",
   rule: "see the rule's own words for what is meant",
 };
+
+/** Rewording is in vain, and that is worth saying: the counter knows what is done, not how it is written. */
+function afterRefusals(rule: string): string {
+  if (rule === "denials/escalated") {
+    return "each command waits for a person now; an admin can reset the count (recinto denials reset)";
+  }
+  if (rule === "denials/frozen") {
+    return "remove the link that leaves the project (recinto hazards shows it to an admin)";
+  }
+  return "every other kind of action goes on as before; do not reword this one, an admin can reset it (recinto denials reset)";
+}
 
 /** Undefined when nothing better can be said. */
 export function insteadOf(segment: SegmentVerdict, input: EvaluateInput): string | undefined {
   if (segment.form === "git push" && segment.rung !== "absolute-deny") {
     return "commit locally; a person pushes";
   }
+  if (segment.rung === "denials") return afterRefusals(segment.rule);
   const said = BY_RULE[segment.rule] ?? BY_RUNG[segment.rung];
   if (segment.rule === "profile/run" && input.settings.standing.build !== "allow") {
     return BY_RULE["profile/build"];

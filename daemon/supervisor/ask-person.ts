@@ -1,6 +1,7 @@
 /** An ask holds the request open: the question, the wait, and the look whether all is still as it was shown. */
 import { RecintoError } from "../errors.ts";
 import { APPROVAL_REASKS_MAX, PENDING_KEEPALIVE_MS } from "../limits.ts";
+import { blockedIn } from "../policy/denials.ts";
 import type { Verdict } from "../policy/types.ts";
 import type { Question } from "./approvals.ts";
 import { differences } from "./differences.ts";
@@ -62,7 +63,10 @@ export async function* askPerson(
     const { id, state, reason = "" } = ended;
     switch (state) {
       case "denied":
-        return refusal("person", reason === "" ? "a person said no" : reason, id);
+        return {
+          ...refusal("person", reason === "" ? "a person said no" : reason, id),
+          ...blockedNow(deps, session, judged),
+        };
       case "timed-out":
         return refusal("timeout", "nobody answered in time; no person refused this", id);
       case "pending":
@@ -97,6 +101,21 @@ export async function* askPerson(
     "facts-changed",
     `what was approved changed each time before it could start: ${changed.join("; ")}`,
   );
+}
+
+/** After a refusal that was one too many, the agent learns that asking again is in vain. */
+function blockedNow(
+  { denials }: RunDeps,
+  session: RunContext["session"],
+  { verdict, settings }: Judged,
+): { readonly instead?: string } {
+  const keys = blockedIn(denials.state(session), verdict, settings.denials);
+  if (keys.length === 0) return {};
+  const { consecutive } = settings.denials;
+  const what = keys.join(", ");
+  return {
+    instead: `${what} was refused ${consecutive} times in a row and is blocked now, however it is written; everything else goes on as before, and only an admin can reset it`,
+  };
 }
 
 async function questionOf(

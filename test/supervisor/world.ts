@@ -9,6 +9,7 @@ import { evaluate } from "../../daemon/policy/evaluate.ts";
 import type { ExecExit, ExecProcess } from "../../daemon/sandbox/engine.ts";
 import type { SandboxCommand } from "../../daemon/sandbox/sandboxes.ts";
 import { createRegistry } from "../../daemon/settings/registry.ts";
+import type { DaemonConfig } from "../../daemon/settings/types.ts";
 import { randomId } from "../../daemon/supervisor/ids.ts";
 import type { SandboxPort, SupervisorDeps } from "../../daemon/supervisor/ports.ts";
 import { createSupervisor } from "../../daemon/supervisor/supervisor.ts";
@@ -56,6 +57,8 @@ export class World {
   readonly ran: SandboxCommand[] = [];
   readonly sandboxCalls: string[] = [];
   engineAway = false;
+  /** What the environment or the config say over the profile (B2). */
+  denialLimits: Partial<Pick<DaemonConfig, "maxConsecutiveDenials" | "maxTotalDenials">> = {};
   agentsShareApproverUid = false;
   now = () => Date.now();
   journal: Journal | null = null;
@@ -145,6 +148,7 @@ policy: {rules: [{id: no-uname, pattern: "uname *", action: deny, justification:
       agentsShareApproverUid: this.agentsShareApproverUid,
       watcher: "watch",
       logLevel: "info",
+      ...this.denialLimits,
     } as const;
     const quiet = () => undefined;
     return {
