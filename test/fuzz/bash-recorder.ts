@@ -31,16 +31,18 @@ const FILES = [
 ];
 
 /** Run as they are: what they run is what counts. */
-const WRAPPERS = "bash env timeout nice nohup stdbuf setsid xargs".split(" ");
+const WRAPPERS = "bash sh env timeout nice nohup stdbuf setsid ionice chrt taskset xargs".split(
+  " ",
+);
 /** Recorded, and then run all the same, since others depend on what they print or return. */
 const GENUINE =
   "ls cat head tail sort uniq grep wc seq basename dirname echo true false tr sed mktemp date find pwd".split(
     " ",
   );
 /** Programs only the driver uses. */
-const DRIVER = "cp rm timeout".split(" ");
+const DRIVER = "cp rm sleep timeout".split(" ");
 const RECORDED =
-  "v1 v2 v3 v4 git rm cp mv mkdir touch tee npm node python3 make kill chmod sudo curl awk sh jq diff stat rg fd test".split(
+  "v1 v2 v3 v4 git rm cp mv mkdir touch tee npm node python3 make kill chmod sudo curl awk jq diff stat rg fd test".split(
     " ",
   );
 
@@ -71,6 +73,11 @@ for file in /in/*; do
   code=$(< "$file")
   /real/timeout -k 0.1 1 /real/env -i BASH_ENV=/etc/oracle.env PATH=/usr/bin HOME=${HOME} \\
     /usr/bin/bash --norc --noprofile -c "$code" < /dev/null > /dev/null 2>&1
+  for wait in 1 2 3 4 5; do
+    others=(/proc/[1-9]*)
+    (( \${#others[@]} > 1 )) || break
+    /real/sleep 0.02
+  done
   kill -9 -1 2>/dev/null
   wait
   records=(/log/*)

@@ -426,7 +426,7 @@ export class ShellGrammar {
         `env ${random.pick(["", "-i PATH=/usr/bin ", "-u X ", "A=b ", "Q=1 -- ", "-C src ", "-C nosuch ", "--chdir=d1 "])}${inner}`,
       () => `nice ${random.pick(["", "-n 5 ", "-5 ", "--adjustment=3 "])}${inner}`,
       () => `nohup ${inner}`,
-      () => `stdbuf -oL ${inner}`,
+      () => `${random.pick(["stdbuf -oL", "ionice -c 2", "taskset -c 0", "setsid -w"])} ${inner}`,
       () => `command ${random.pick(["", "-p ", "-- "])}${inner}`,
       () => `exec ${inner}`,
       () => `builtin cd ${this.folder()}`,
@@ -434,6 +434,8 @@ export class ShellGrammar {
       () => `eval ${quoted}`,
       () =>
         `bash ${random.pick(["-c", "-ec", "-xc", "-uc", "-c --", "--norc -c"])} ${quoted}${random.pick(["", " name one two"])}`,
+      () =>
+        `sh ${random.pick(["-c", "-ec", "-c --"])} ${quoted}${random.pick(["", " name one two"])}`,
       () => `bash -c 'v1 "$0" "$1" $2 "$@"' ${this.word()} ${this.word()}`,
       () => `echo ${quoted} | bash`,
       () => `bash <<'E'\n${code}\nE\n:`,

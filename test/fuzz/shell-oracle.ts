@@ -117,13 +117,17 @@ function asks({ problems, segments }: Understanding): boolean {
 }
 
 /** Runs `commands` for real and compares. */
-export function compare(recorder: BashRecorder, commands: readonly string[]): Comparison {
+export function compare(
+  recorder: BashRecorder,
+  commands: readonly string[],
+  read: (command: string) => Understanding = (command) => understand(command, CONTEXT),
+): Comparison {
   const misses: Miss[] = [];
   let asked = 0;
   let ran = 0;
   const all = recorder.run(commands);
   commands.forEach((command, at) => {
-    const understanding = understand(command, CONTEXT);
+    const understanding = read(command);
     if (asks(understanding)) {
       asked += 1;
       return;

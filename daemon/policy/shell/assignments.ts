@@ -7,7 +7,7 @@ import type { EnvAssignment, Word, WordValue } from "./segment.ts";
 import { type State, type Variable, withVariable } from "./state.ts";
 import { concatenate, EMPTY, joinValues, literal, NUMBER, textsOf, unknown } from "./values.ts";
 import { isExported, variableValue } from "./variables.ts";
-import { expandWord, unsplit } from "./words.ts";
+import { expandWords, unsplit } from "./words.ts";
 
 export interface Assigned {
   readonly name: string;
@@ -43,8 +43,7 @@ export function readAssignment(
   if (index !== undefined) readSubscript(run, name, index, state, frame);
   const text = node.text.slice(node.text.indexOf("=") + 1);
   if (node.value.type === "ArrayValue") {
-    const words: Word[] = [];
-    for (const element of node.value.elements) expandWord(run, element, state, frame, words);
+    const words = expandWords(run, node.value.elements, state, frame);
     const items = arrayItems(words, append ? before : undefined, append, kind.map);
     const value = unknown("an array");
     const word: Word = { text, value: unknown("an array", true), quoted: false };

@@ -12,7 +12,7 @@ import { doubtful, ordinary, programName } from "./segments.ts";
 import { joinStates, type State } from "./state.ts";
 import { literal, unknown } from "./values.ts";
 import { isTelling } from "./variables.ts";
-import { expandWord } from "./words.ts";
+import { expandWord, touching } from "./words.ts";
 import { WRAPPERS } from "./wrappers.ts";
 
 const NO_ENV: readonly EnvAssignment[] = [];
@@ -22,6 +22,7 @@ const VERBS_MAX = 8;
 
 export function simpleCommand(run: Run, node: Command, state: State, frame: Frame): Outcome {
   run.step();
+  checkApart(run, node, frame);
   const words: Word[] = [];
   if (node.name === undefined) return assignments(run, node, state, frame);
   expandWord(run, node.name, state, frame, words);
@@ -64,6 +65,23 @@ export function simpleCommand(run: Run, node: Command, state: State, frame: Fram
     shellLevel: true,
   };
   return dispatch(run, command, here, frame);
+}
+
+/** The parser takes `<(a)/x` for two words, where bash has one: what touches is not read. */
+function checkApart(run: Run, { prefix, name, suffix }: Command, frame: Frame): void {
+  let end = -1;
+  for (const node of prefix) {
+    if (node.type === "Assignment" && node.pos === end) touching(run, frame, end);
+    end = node.end;
+  }
+  if (name !== undefined && name.pos === end) touching(run, frame, end);
+  end = name?.end ?? end;
+  for (const node of suffix) {
+    if (node.pos === end && (node.type === "Word" || node.type === "Assignment")) {
+      touching(run, frame, end);
+    }
+    end = node.end;
+  }
 }
 
 /** `name=value` without a command: the shell's own variables. */

@@ -26,7 +26,9 @@ export function callFunction(
       exported: true,
     });
   }
-  begin = { ...begin, args: command.words };
+  // `$0` stays the shell's.
+  const zero = state.args?.[0] ?? { text: "$0", value: unknown("$0"), quoted: true };
+  begin = { ...begin, args: [zero, ...command.words.slice(1)] };
   const call = { exits: [] as State[], locals: new Set(command.env.map((one) => one.name)) };
   const outer = run.sink;
   if (command.redirected) run.sink = [];

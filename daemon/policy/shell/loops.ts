@@ -7,7 +7,7 @@ import type { Word, WordValue } from "./segment.ts";
 import { joinStates, type State, sameState, widen } from "./state.ts";
 import { EMPTY, joinValues, unknown } from "./values.ts";
 import { parameter } from "./variables.ts";
-import { expandWord } from "./words.ts";
+import { expandWords } from "./words.ts";
 
 type ReadList = (run: Run, statements: readonly Statement[], state: State, frame: Frame) => Outcome;
 
@@ -77,7 +77,7 @@ export function forLoop(
     if (Array.isArray(args)) words.push(...(args as readonly Word[]));
     else words.push({ text: "$@", value: args as WordValue, quoted: true });
   } else {
-    for (const word of node.wordlist) expandWord(run, word, state, frame, words);
+    words.push(...expandWords(run, node.wordlist, state, frame));
   }
   const name = node.name.text;
   const value = turnValue(words);

@@ -19,6 +19,28 @@ const INERT_OPTION = /^[\w@%+:,./^=-]+$/;
 /** Characters that look like a space. */
 const ODD_SPACE = /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/;
 
+/** Two words of the parser without a space between them are one word of bash. */
+export function touching(run: Run, frame: Frame, at: number): void {
+  run.problem("parse-error", "a process substitution that is part of a word", frame, at);
+}
+
+/** The words of a list, such as that of a loop or an array. */
+export function expandWords(
+  run: Run,
+  nodes: readonly WordNode[],
+  state: State,
+  frame: Frame,
+): Word[] {
+  const words: Word[] = [];
+  let end = -1;
+  for (const node of nodes) {
+    if (node.pos === end) touching(run, frame, end);
+    end = node.end;
+    expandWord(run, node, state, frame, words);
+  }
+  return words;
+}
+
 /** Appends the words that `node` becomes: none, one or several. */
 export function expandWord(
   run: Run,

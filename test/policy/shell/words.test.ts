@@ -91,8 +91,18 @@ describe("process substitutions", () => {
       understand(command, CONTEXT)
         .segments.at(-1)
         ?.words.map(({ process }) => process) ?? [];
-    expect(marks("v <(a) >(b) <(a)/../x")).toEqual([undefined, "<", ">", undefined]);
-    expect(last("v <(a)/../../etc")).toBe("v /dev/fd/?");
+    expect(marks("v <(a) >(b)")).toEqual([undefined, "<", ">"]);
+    for (const touching of [
+      "v <(a)/../x",
+      "v x<(a)",
+      "v <(a)<(b)",
+      "v X=<(a)",
+      "X=<(a)/x v",
+      "for f in x<(a); do v; done",
+      "v < <(a)/x",
+    ]) {
+      expect([touching, ...codes(touching)]).toContain("parse-error");
+    }
   });
 });
 
