@@ -88,10 +88,10 @@ export const FILE_PATTERNS: readonly SafetyPattern[] = [
         (word, i) =>
           word !== null &&
           /^(?:-exec(?:dir)?|-ok(?:dir)?|-x|-X|--exec(?:-batch)?)$/.test(word) &&
-          /^(?:.*\/)?(?:rm|unlink|rmdir|shred|srm|mv|sh|bash)$/.test(argv[i + 1] ?? ""),
+          /^(?:.*\/)?(?:rm|unlink|rmdir|shred|srm)$/.test(argv[i + 1] ?? ""),
       ),
     match: ["find . -name x -exec rm {} +", "find . -name x -e\\xec rm {} \\;", "fd -e o -x rm"],
-    not_match: ["find . -exec wc -l {} +"],
+    not_match: ["find . -exec wc -l {} +", "find . -exec bash -c 'ls' \\;"],
   },
   {
     id: "shred",
