@@ -57,6 +57,13 @@ export function openBeneath(
   );
 }
 
+/** Makes a file of one name in an open folder, for writing; whatever stands there already is EEXIST, a link too. */
+export function createIn(folderFd: number, name: string, mode: number): Opened {
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+  const resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS;
+  return openat2(folderFd, bytesOf(name), flags, resolve, mode);
+}
+
 /** Opens a folder below the root as a place to look from (O_PATH), no link followed. "" is the root. */
 export function openFolder(rootFd: number, path: string): Opened {
   const flags = O_PATH | constants.O_DIRECTORY;
@@ -110,15 +117,23 @@ async function hashDescriptor(fd: number): Promise<string> {
   return hash.digest("hex");
 }
 
-function openat2(folder: number, path: Buffer, flags: number, resolve: number): Opened {
+function openat2(
+  folder: number,
+  path: Buffer,
+  flags: number,
+  resolve: number,
+  mode?: number,
+): Opened {
   const how = Buffer.alloc(24);
   how.writeBigUInt64LE(BigInt(flags | O_CLOEXEC), 0);
+  how.writeBigUInt64LE(BigInt(mode ?? 0), 8);
   how.writeBigUInt64LE(BigInt(resolve), 16);
   for (let tries = 1; ; tries++) {
     const fd = syscall(SYS_OPENAT2, folder, path, how, how.length) as number;
     if (fd >= 0) return { fd };
     const errno = errnoName(koffi.errno());
-    if (errno === "ENOSYS" || errno === "EPERM") {
+    // Where something is made EPERM may also be the file system's word (an immutable folder).
+    if (errno === "ENOSYS" || (errno === "EPERM" && mode === undefined)) {
       throw new RecintoError("kernel-unfit", `openat2 is not available (${errno})`);
     }
     if ((errno !== "EAGAIN" && errno !== "EINTR") || tries >= TRIES_MAX) return { errno };
