@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { RecintoError } from "../errors.ts";
-import { STREAM_FRAME_JSON_BYTES_MAX } from "../limits.ts";
+import { STREAM_AHEAD_BYTES, STREAM_FRAME_JSON_BYTES_MAX } from "../limits.ts";
 
 export const FRAMES_TYPE = "application/vnd.recinto.frames";
 
@@ -25,10 +25,7 @@ function head(type: number, length: number): Buffer {
   return bytes;
 }
 
-/**
- * Like `sendLines`, in frames. The body has no length and no chunks, the end of the connection ends it: a frame is then
- * all that either side has to look at.
- */
+/** Like `sendLines`, in frames. What comes in the same turn of the event loop goes out in one system call. */
 export async function sendFrames(
   response: ServerResponse,
   source: AsyncIterable<object>,
@@ -37,12 +34,11 @@ export async function sendFrames(
 ): Promise<void> {
   const events = source[Symbol.asyncIterator]();
   let next = await events.next();
-  response.removeHeader("transfer-encoding");
   response.writeHead(200, { "content-type": FRAMES_TYPE });
-  response.flushHeaders();
   try {
     for (; !next.done && !signal.aborted; next = await events.next()) {
-      if (!writeFrame(response, next.value)) await drained(response, signal);
+      writeFrame(response, next.value);
+      if (response.writableLength >= STREAM_AHEAD_BYTES) await drained(response, signal);
     }
   } catch (error) {
     writeFrame(response, failure(error));
@@ -52,17 +48,19 @@ export async function sendFrames(
   }
 }
 
-function writeFrame(response: ServerResponse, event: object): boolean {
+function writeFrame(response: ServerResponse, event: object): void {
+  if (response.writableCorked === 0) {
+    response.cork();
+    setImmediate(() => response.uncork());
+  }
   if (!isOutput(event)) {
     const payload = Buffer.from(JSON.stringify(event));
-    return response.write(Buffer.concat([head(JSON_FRAME, payload.length), payload]));
+    response.write(Buffer.concat([head(JSON_FRAME, payload.length), payload]));
+    return;
   }
-  // One system call for both, and no copy of the output.
-  response.cork();
+  // Two writes and not one, so that the output is not copied.
   response.write(head(event.type === "stdout" ? STDOUT : STDERR, event.data.length));
-  const more = response.write(event.data);
-  response.uncork();
-  return more;
+  response.write(event.data);
 }
 
 async function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {

@@ -11,6 +11,7 @@ import {
 import { canonicalJson } from "./canonical-json.ts";
 import { CHAIN_START, type ChainState, chainBreak, entryHash, GENESIS, type Row } from "./chain.ts";
 import { isCorruption, openDatabase } from "./database.ts";
+import { DiskSync, syncFolderOf } from "./disk-sync.ts";
 import { selectEntries } from "./query.ts";
 import type {
   EntryQuery,
@@ -48,6 +49,9 @@ class SqliteJournal implements Journal {
   readonly #insert: Database.Statement<[Row]>;
   readonly #batch: Database.Statement<[number, number], Row>;
   readonly #listeners = new Set<(entry: JournalEntry) => void>();
+  readonly #disk: DiskSync;
+  readonly #transact: (rows: readonly { row: Row }[]) => void;
+  #lost: unknown = null;
   #tail: ChainState;
 
   constructor(db: Database.Database, path: string, options: JournalOptions) {
@@ -57,7 +61,12 @@ class SqliteJournal implements Journal {
       "INSERT INTO entries VALUES (@seq, @at, @event, @project, @session, @uid, @data, @hash)",
     );
     this.#batch = db.prepare("SELECT * FROM entries WHERE seq > ? ORDER BY seq LIMIT ?");
+    this.#transact = db.transaction((rows: readonly { row: Row }[]) => {
+      for (const { row } of rows) this.#insert.run(row);
+    });
     this.#tail = this.#checkedTail(path);
+    this.#disk = new DiskSync(`${path}-wal`);
+    syncFolderOf(path);
   }
 
   append(entry: NewEntry): JournalEntry {
@@ -65,16 +74,42 @@ class SqliteJournal implements Journal {
   }
 
   appendAll(entries: readonly NewEntry[]): readonly JournalEntry[] {
+    return this.#write(entries);
+  }
+
+  appendSoon(entries: readonly NewEntry[]): readonly JournalEntry[] {
+    this.#db.exec("PRAGMA synchronous = NORMAL");
+    try {
+      return this.#write(entries);
+    } finally {
+      this.#db.exec("PRAGMA synchronous = FULL");
+    }
+  }
+
+  async synced(): Promise<void> {
+    try {
+      await this.#disk.reached();
+    } catch (cause) {
+      // What is not known to be on disk must not be built upon: from here on nothing is recorded, so nothing runs.
+      this.#lost ??= cause;
+      throw this.#failed(cause);
+    }
+  }
+
+  #failed(cause: unknown): RecintoError {
+    return new RecintoError("journal-failed", `the journal cannot record: ${String(cause)}`, {
+      cause,
+    });
+  }
+
+  #write(entries: readonly NewEntry[]): readonly JournalEntry[] {
+    if (this.#lost !== null) throw this.#failed(this.#lost);
     let written: readonly { row: Row; entry: JournalEntry }[];
     try {
       written = this.#chained(entries);
-      this.#db.transaction(() => {
-        for (const { row } of written) this.#insert.run(row);
-      })();
+      this.#transact(written);
     } catch (cause) {
-      throw new RecintoError("journal-failed", `the journal cannot record: ${String(cause)}`, {
-        cause,
-      });
+      throw this.#failed(cause);
     }
     this.#tail = written.at(-1)?.row ?? this.#tail;
     for (const { entry } of written) this.#tell(entry);
@@ -119,6 +154,7 @@ class SqliteJournal implements Journal {
 
   close(): void {
     this.#listeners.clear();
+    this.#disk.close();
     if (this.#db.open) this.#db.close();
   }
 

@@ -20,6 +20,8 @@ export function noticing(journal: Journal): NoticingJournal {
     },
     append: (entry) => notice(() => journal.append(entry)),
     appendAll: (entries) => notice(() => journal.appendAll(entries)),
+    appendSoon: (entries) => notice(() => journal.appendSoon(entries)),
+    synced: () => journal.synced(),
     read: (query) => journal.read(query),
     verify: () => journal.verify(),
     verifyInSteps: () => journal.verifyInSteps(),

@@ -3,7 +3,9 @@ import { cpus, release, totalmem } from "node:os";
 
 /** Each returns its figures by name, units last: `p50_us`. */
 const BENCHMARKS: Readonly<Record<string, () => Promise<object>>> = {
+  exec: async () => (await import("./exec.ts")).run(),
   policy: async () => (await import("./policy.ts")).run(),
+  stream: async () => (await import("./stream.ts")).run(),
   watch: async () => (await import("./watch.ts")).run(),
 };
 
