@@ -406,6 +406,8 @@ describe("facts", () => {
 
 function forwarded(journal: NonNullable<World["journal"]>) {
   return {
+    appendSoon: journal.appendSoon.bind(journal),
+    synced: journal.synced.bind(journal),
     read: journal.read.bind(journal),
     verify: journal.verify.bind(journal),
     verifyInSteps: journal.verifyInSteps.bind(journal),
