@@ -16,6 +16,8 @@ export function mayHaveBraces(text: string): boolean {
 export function expandBraces(word: Word): readonly string[] | null {
   const tokens: Token[] = [];
   tokenize(word.text, word.pos, word.parts, tokens);
+  // Every brace is looked for by itself, and so many of them are no list that anyone writes.
+  if (tokens.filter((token) => token === "{").length > WORD_VALUES_MAX) return null;
   return expand(tokens);
 }
 

@@ -1,12 +1,13 @@
 /** Simple commands: decoded, then taken for what they are: a function call, a builtin that moves the shell, a wrapper, or a segment. */
 
 import type { Command } from "unbash";
+import { NESTING_DEPTH_MAX } from "../../limits.ts";
 import { type Assigned, assign, assignmentWord, readAssignment } from "./assignments.ts";
 import { BUILTINS } from "./builtins.ts";
 import { declarationAttributes, isDeclaration } from "./declarations.ts";
 import { callFunction } from "./functions.ts";
 import { type Redirects, readRedirects } from "./redirects.ts";
-import type { Frame, Outcome, Run, SimpleCommand } from "./run.ts";
+import { type Frame, type Outcome, Overrun, type Run, type SimpleCommand } from "./run.ts";
 import type { EnvAssignment, Word } from "./segment.ts";
 import { doubtful, ordinary, programName } from "./segments.ts";
 import { joinStates, type State } from "./state.ts";
@@ -109,6 +110,9 @@ function assignments(run: Run, node: Command, state: State, frame: Frame): Outco
 /** Reads a decoded command for what its verb makes of it. */
 export function dispatch(run: Run, command: SimpleCommand, state: State, frame: Frame): Outcome {
   const [verb] = command.words;
+  if (command.wrappers.length > NESTING_DEPTH_MAX) {
+    throw new Overrun("too-deep", `more than ${NESTING_DEPTH_MAX} programs that run one another`);
+  }
   if (verb === undefined) {
     run.emit(command, state.cwds, frame);
     return { ok: state, fail: state, output: null };

@@ -64,6 +64,8 @@ const echo: Printer = ({ words }) => {
   if (/^-[neE]+$/.test(literalText(rest[0]) ?? "")) return UNKNOWN;
   if (rest.some(({ value }) => value.kind === "glob" || ("many" in value && value.many)))
     return UNKNOWN;
+  const texts = rest.map(literalText);
+  if (!texts.includes(null)) return literal(`${texts.join(" ")}${newline ? "\n" : ""}`);
   const text = rest
     .map(({ value }) => value)
     .reduce(
