@@ -35,7 +35,7 @@ const SHAPES: Readonly<Record<string, string>> = {
   "wrappers with operands": long("", "timeout 5 ", "ls"),
   "wrappers behind xargs": long("ls | xargs ", "env ", "ls"),
   "open braces": long("echo ", "{a,"),
-  "an array": long("a=(", "x ", "); echo ${a[@]}"),
+  "an array": long("a=(", "x ", "); echo $a"),
   "nested substitutions": long("", "$(", "ls"),
   "nested groups": long("", "("),
   arithmetic: long("echo $((", "1+", "1))"),
