@@ -8,6 +8,7 @@ export const FRAME_BYTES_MAX = 8 * 1024 * 1024;
 export const STDIN_WINDOW_BYTES = 256 * 1024;
 export const STDIN_FRAME_BYTES = 64 * 1024;
 export const SECRET_BYTES = 32;
+export const WAY_OUT_TOKEN_BYTES = 32;
 
 export const FROM_RUNNER = {
   hello: "H".charCodeAt(0),
@@ -50,6 +51,15 @@ export interface Confinement {
   readonly readOnly: boolean;
   /** Sockets, and TCP inside the sandbox's own network, which has nothing but loopback. */
   readonly tcp: boolean;
+  /** Its own way out of the sandbox; absent: nothing leaves. Runs under the runner's program only. */
+  readonly wayOut?: WayOut;
+}
+
+export interface WayOut {
+  /** The daemon's socket as the sandbox sees it, in a folder that its root alone can enter. */
+  readonly socket: string;
+  /** WAY_OUT_TOKEN_BYTES bytes that its connections show there. */
+  readonly token: Uint8Array;
 }
 
 export interface RunnerCommand {
@@ -109,7 +119,10 @@ export function specFrame(command: RunnerCommand): Buffer {
   if (command.stdin) field("i", new Uint8Array(0));
   if (command.tty !== null) field("t", u16(command.tty.rows, command.tty.columns));
   if (command.confinement !== null) {
-    const { writable, readOnly, tcp } = command.confinement;
+    const { writable, readOnly, tcp, wayOut } = command.confinement;
+    if (wayOut !== undefined) {
+      field("n", Buffer.concat([wayOut.token, Buffer.from(`${wayOut.socket}\0`)]));
+    }
     field("c", Buffer.from([readOnly ? 1 : 0, tcp ? 1 : 0]));
     for (const path of writable) text("w", path);
   }

@@ -11,12 +11,18 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Largest frame from the daemon once the command runs. */
 #define INCOMING_MAX (FRAME_HEAD + 65536u)
 /* How long a minder waits for the daemon to close after the last frame. */
 #define FAREWELL_MS 5000
+/*
+ * Output that follows output within this is gathered, so that a flood goes in large frames: woken for each piece, the
+ * minder, the daemon and the client would spend more on waking up than on the bytes. Nanoseconds.
+ */
+#define GATHER_NS 400000
 
 struct minder {
   int in_fd, out_fd, signals;
@@ -26,6 +32,8 @@ struct minder {
   uint32_t memory_kills;
   /* Bytes that were in each pipe when the command ended: they come before its exit. */
   uint32_t owed_out, owed_err;
+  /* When output was last read, nanoseconds of the monotonic clock. */
+  int64_t carried_at;
   /* To the daemon; output is read only while this is empty, so it holds one chunk and a few small frames. */
   uint8_t *outgoing;
   size_t outgoing_start, outgoing_end, outgoing_capacity;
@@ -79,6 +87,12 @@ static void flush(struct minder *m) {
   }
 }
 
+static int64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 /* One read of a stream into one frame. */
 static void carry(struct minder *m, int *fd, uint8_t type, uint32_t *owed) {
   uint8_t *at = reserve(m, CHUNK);
@@ -89,6 +103,7 @@ static void carry(struct minder *m, int *fd, uint8_t type, uint32_t *owed) {
     *owed = 0;
     return;
   }
+  m->carried_at = now_ns();
   commit(m, type, (uint32_t)got);
   *owed = *owed > (uint32_t)got ? *owed - (uint32_t)got : 0;
   flush(m);
@@ -264,15 +279,20 @@ static void serve(struct minder *m) {
     }
 
     bool clear = m->outgoing_start == m->outgoing_end;
+    /* Whatever fills a frame, or is the last there is, goes at once. */
+    int64_t gather = m->running && !m->tty ? m->carried_at + GATHER_NS - now_ns() : 0;
+    bool waits = clear && gather > 0 && readable_now(m->command.out) < CHUNK && readable_now(m->command.err) < CHUNK / 4;
+    if (waits) clear = false;
     struct pollfd wait[6] = {
         {.fd = m->in_fd, .events = POLLIN},
         {.fd = m->signals, .events = POLLIN},
-        {.fd = clear ? -1 : m->out_fd, .events = POLLOUT},
+        {.fd = clear || waits ? -1 : m->out_fd, .events = POLLOUT},
         {.fd = clear ? m->command.out : -1, .events = POLLIN},
         {.fd = clear ? m->command.err : -1, .events = POLLIN},
         {.fd = m->input_start < m->input_end ? m->command.in : -1, .events = POLLOUT},
     };
-    if (poll(wait, 6, -1) < 0 && errno != EINTR) _exit(70);
+    struct timespec until = {.tv_nsec = waits ? gather : 0};
+    if (ppoll(wait, 6, waits ? &until : NULL, NULL) < 0 && errno != EINTR) _exit(70);
     if (wait[1].revents) {
       struct signalfd_siginfo info;
       while (read(m->signals, &info, sizeof info) > 0) continue;
@@ -307,6 +327,11 @@ int mind(int in_fd, int out_fd, void (*taken)(void)) {
     return 1;
   }
 
+  /* Held until this process ends, and the way out with it. */
+  if (spec.way_out != NULL && way_out_open(&spec) < 0) {
+    refuse(out_fd, errno, "way out");
+    return 1;
+  }
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   signal(SIGPIPE, SIG_IGN);
   sigset_t children;

@@ -12,10 +12,11 @@
 /* Largest payload in either direction: a specification with its environment. The daemon keeps the same bound. */
 #define FRAME_MAX (8u * 1024u * 1024u)
 /* Bytes read from a command at once, and so the largest output frame. */
-#define CHUNK (128u * 1024u)
+#define CHUNK (256u * 1024u)
 /* Input the daemon may send before it hears STDIN_TAKEN: bounds what a minder holds for a command that does not read. */
 #define STDIN_WINDOW (256u * 1024u)
 #define SECRET_BYTES 32u
+#define WAY_OUT_TOKEN_BYTES 32u
 
 enum frame_type {
   /* runner -> daemon */
@@ -50,6 +51,8 @@ struct spec {
   bool confine;                 /* apply Landlock and seccomp */
   unsigned refusals;            /* of enum seccomp_refusal */
   char **writable;              /* folders and files that may be written below; what is not there is left out */
+  const char *way_out;          /* the daemon's socket for what leaves the sandbox; NULL: nothing does */
+  const uint8_t *way_out_token; /* what this command's connections show there */
   bool tcp;                     /* TCP at all; the network namespace bounds where to */
   uint64_t file_bytes, open_files; /* resource limits, 0: as inherited */
 };
@@ -78,6 +81,18 @@ int seccomp_confine(unsigned refusals);
 int signal_tree(int signal);
 /* Kills and reaps until nothing is left below this process. *main_status is set when `main` is reaped here. */
 void kill_tree(pid_t main, int *main_status, bool *main_gone);
+
+/* Processes below `root`, at most `max`. */
+size_t list_below(pid_t root, pid_t *pids, size_t max);
+
+/* peer.c: whether the other end of a connection over loopback is held by a process below `root`, of that user. */
+bool peer_is_below(int connection, pid_t root, uid_t uid, gid_t gid);
+
+/*
+ * way-out.c: opens a port for the command and names it in its environment. Call before this process becomes a
+ * subreaper. The way out is there until the descriptor that it returns is closed; -1 with errno.
+ */
+int way_out_open(struct spec *spec);
 
 /* memory.c: how many processes of this container the kernel killed for want of memory so far. */
 uint32_t memory_kills(void);

@@ -75,6 +75,12 @@ bool parse_spec(uint8_t *payload, uint32_t size, struct spec *spec, const char *
         spec->file_bytes = (uint64_t)get_u32(value) * 1024;
         spec->open_files = get_u32(value + 4);
         break;
+      case 'n':
+        if (length <= WAY_OUT_TOKEN_BYTES + 1) return false;
+        spec->way_out_token = value;
+        spec->way_out = (const char *)value + WAY_OUT_TOKEN_BYTES;
+        if (strnlen(spec->way_out, length - WAY_OUT_TOKEN_BYTES) != length - WAY_OUT_TOKEN_BYTES - 1) return false;
+        break;
       default: *why = "an unknown field"; return false;
     }
   }

@@ -39,8 +39,8 @@ static bool read_process(const char *name, struct process *process) {
 static struct process *processes;
 static size_t capacity;
 
-/* All processes of the container, with `below` set for those below this one. */
-static size_t list_processes(void) {
+/* All processes of the container, with `below` set for those below `root`. */
+static size_t list_processes(pid_t root) {
   DIR *proc = opendir("/proc");
   if (proc == NULL) return 0;
   size_t count = 0;
@@ -57,12 +57,11 @@ static size_t list_processes(void) {
   }
   closedir(proc);
 
-  pid_t self = getpid();
   for (bool changed = true; changed;) {
     changed = false;
     for (size_t i = 0; i < count; i++) {
       if (processes[i].below) continue;
-      bool below = processes[i].parent == self;
+      bool below = processes[i].parent == root;
       for (size_t j = 0; !below && j < count; j++) below = processes[j].below && processes[j].pid == processes[i].parent;
       if (below) processes[i].below = changed = true;
     }
@@ -70,8 +69,16 @@ static size_t list_processes(void) {
   return count;
 }
 
+size_t list_below(pid_t root, pid_t *pids, size_t max) {
+  size_t count = list_processes(root), found = 0;
+  for (size_t i = 0; i < count && found < max; i++) {
+    if (processes[i].below) pids[found++] = processes[i].pid;
+  }
+  return found;
+}
+
 int signal_tree(int signal) {
-  size_t count = list_processes();
+  size_t count = list_processes(getpid());
   int found = 0;
   for (size_t i = 0; i < count; i++) {
     if (!processes[i].below || processes[i].state == 'Z') continue;
@@ -84,7 +91,7 @@ int signal_tree(int signal) {
 /* A process that forks faster than it is listed is stopped first: each pass leaves fewer that can fork. */
 static void stop_tree(void) {
   for (int pass = 0; pass < 64; pass++) {
-    size_t count = list_processes();
+    size_t count = list_processes(getpid());
     bool running = false;
     for (size_t i = 0; i < count; i++) {
       if (!processes[i].below || strchr("TZX", processes[i].state) != NULL) continue;
