@@ -36,6 +36,13 @@ export const BUILTIN_RULES: readonly Rule[] = [
   ]),
 ];
 
+/** What an agent can do instead, by the rules' name. */
+export const BUILTIN_INSTEAD: Readonly<Record<string, string>> = {
+  "builtin/publish": "build it and say that it is ready; a person releases it",
+  "builtin/deploy": "write the manifest or the plan into the worktree; a person applies it",
+  "builtin/forge": "write the text into your answer; a person sends it",
+};
+
 function ask(name: string, justification: string, patterns: readonly string[]): readonly Rule[] {
   return patterns.map((pattern, index) => ({
     id: `builtin/${name}/${index + 1}`,

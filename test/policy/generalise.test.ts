@@ -25,6 +25,15 @@ describe("always (A6)", () => {
     ]);
   });
 
+  it("is not offered where a rule asked that the stored one could not outrank", () => {
+    const asked = (source: "session" | "project" | "user" | "builtin" | "admin") =>
+      judged("git add a", {
+        rules: [{ id: "r", source, action: "ask", tool: "exec", pattern: ["git", "add", "*"] }],
+      }).always?.length ?? 0;
+    expect([asked("admin"), asked("session"), asked("project")]).toEqual([0, 0, 0]);
+    expect([asked("user"), asked("builtin")]).toEqual([2, 2]);
+  });
+
   it.each([
     "python3 x.py",
     "bash x.sh",
