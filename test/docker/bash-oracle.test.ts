@@ -6,8 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { understand } from "../../daemon/policy/shell/understand.ts";
 import { BashRecorder, WORK, whyNoOracle } from "../fuzz/bash-recorder.ts";
 import { CORPUS, corpusLines } from "../fuzz/parsers.ts";
+import { Random } from "../fuzz/random.ts";
 import { showMiss } from "../fuzz/shell.ts";
-import { Random, ShellGrammar, SPELLINGS } from "../fuzz/shell-grammar.ts";
+import { ShellGrammar, SPELLINGS } from "../fuzz/shell-grammar.ts";
 import { compare } from "../fuzz/shell-oracle.ts";
 
 const why = whyNoOracle();

@@ -1,96 +1,14 @@
 /** Makes command lines up: every construct of bash that is read, in odd spellings, from a seed. */
 
 import { readFileSync } from "node:fs";
-
-/** A small generator of pseudo-random numbers: the same seed gives the same commands. */
-export class Random {
-  private state: number;
-
-  constructor(seed: number) {
-    this.state = seed >>> 0;
-  }
-
-  /** From 0 up to, not including, 1. */
-  next(): number {
-    this.state = (this.state + 0x6d2b79f5) >>> 0;
-    let mixed = this.state;
-    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  }
-
-  below(bound: number): number {
-    return Math.floor(this.next() * bound);
-  }
-
-  chance(share: number): boolean {
-    return this.next() < share;
-  }
-
-  pick<T>(from: readonly T[]): T {
-    return from[this.below(from.length)] as T;
-  }
-}
-
-const VERBS = [
-  "v1",
-  "v2",
-  "v3",
-  "v4",
-  "ls",
-  "cat",
-  "echo",
-  "git",
-  "rm",
-  "./run.sh",
-  "touch",
-  "grep",
-];
-const NAMES = [
-  "a.txt",
-  "b.c",
-  "src",
-  "src/x.c",
-  "d1",
-  "nosuch",
-  "docs",
-  "x y",
-  "-n",
-  "--opt=v",
-  ".",
-  "..",
-  "src/..",
-  "HEAD",
-];
-const FOLDERS = ["src", "src/sub", "d1", "d2", "nosuch", "..", ".", "/t/w/docs", "src/..", "-", ""];
-const VARIABLES = ["X", "Y", "Z"];
-const PATTERNS = [
-  "*.c",
-  "*",
-  "src/*",
-  "./*.txt",
-  "s?c",
-  "[ab]*",
-  "*/*.c",
-  "nomatch*",
-  ".*",
-  "d[12]/*",
-  "src/../*.c",
-];
+import { ShellWords, VARIABLES } from "./shell-words.ts";
 
 /** Spellings that parsers get wrong and flows that are easy to misjudge, as they stand; a blank line between two. */
 export const SPELLINGS = readFileSync(new URL("shell-spellings.txt", import.meta.url), "utf8")
   .trimEnd()
   .split("\n\n");
 
-export class ShellGrammar {
-  private readonly random: Random;
-  private depth = 0;
-
-  constructor(random: Random) {
-    this.random = random;
-  }
-
+export class ShellGrammar extends ShellWords {
   /** One command line. */
   line(): string {
     this.depth = 0;
@@ -109,15 +27,7 @@ export class ShellGrammar {
     return `${before}${this.random.pick(SPELLINGS)}\n${this.andOr()}`;
   }
 
-  private deeper<T>(make: () => T, shallow: () => T): T {
-    if (this.depth >= 3) return shallow();
-    this.depth += 1;
-    const made = make();
-    this.depth -= 1;
-    return made;
-  }
-
-  private list(): string {
+  protected list(): string {
     const { random } = this;
     const first = this.andOr();
     if (random.chance(0.5)) return first;
@@ -175,34 +85,6 @@ export class ShellGrammar {
     );
   }
 
-  private folder(): string {
-    const { random } = this;
-    const name = random.pick(FOLDERS);
-    return random.chance(0.15)
-      ? `$${random.pick(VARIABLES)}`
-      : random.chance(0.3)
-        ? `"${name}"`
-        : name;
-  }
-
-  private verb(): string {
-    const { random } = this;
-    const name = random.pick(VERBS);
-    if (random.chance(0.85)) return name;
-    const middle = 1 + random.below(name.length - 1);
-    return random.pick([
-      () => `"${name}"`,
-      () => `\\${name}`,
-      () => `${name.slice(0, middle)}'${name.slice(middle)}'`,
-      () => `${name.slice(0, middle)}\\\n${name.slice(middle)}`,
-      () => `$'\\x${name.charCodeAt(0).toString(16)}'${name.slice(1)}`,
-      () => `${name.slice(0, middle)}$@${name.slice(middle)}`,
-      () => `/usr/bin/${name.replace("./run.sh", "v1")}`,
-      () => `$(echo ${name})`,
-      () => `{${name},a.txt}`,
-    ])();
-  }
-
   private simple(): string {
     const { random } = this;
     const words = [this.verb()];
@@ -213,47 +95,6 @@ export class ShellGrammar {
     if (random.chance(0.2)) text += ` ${this.redirect()}`;
     if (random.chance(0.05)) text += this.heredoc();
     return text;
-  }
-
-  private heredoc(): string {
-    const { random } = this;
-    const body = random.pick([
-      "plain text",
-      `$(${this.simple1()})`,
-      `\`${this.simple1()}\``,
-      "$X \\$(v4 no)",
-      "a\\\nb",
-    ]);
-    return random.pick([
-      ` <<E\n${body}\nE\n:`,
-      ` <<'E'\n${body}\nE\n:`,
-      ` <<-E\n\t${body}\n\tE\n:`,
-      ` <<< "${body.replaceAll('"', "")}"`,
-    ]);
-  }
-
-  private simple1(): string {
-    return `${this.random.pick(["v1", "v2", "v3"])} ${this.random.pick(NAMES).replace("x y", "xy")}`;
-  }
-
-  private redirect(): string {
-    const { random } = this;
-    return random.pick([
-      "2>/dev/null",
-      "2>&1",
-      "> out",
-      ">> out",
-      "&> out",
-      "< a.txt",
-      "<> out2",
-      ">| out",
-      "3< a.txt",
-      "< <(ls)",
-      "> >(v3 w)",
-      `< $(echo ${random.pick(["a.txt", "b.c"])})`,
-      "<&-",
-      "2> $X",
-    ]);
   }
 
   private assignment(): string {
@@ -274,140 +115,6 @@ export class ShellGrammar {
       () => `IFS=${random.pick(["/", ":", ",", "''"])}`,
       () => `((${name}=${random.below(9)}+1))`,
       () => `eval '${name}=b.c'`,
-    ])();
-  }
-
-  private value(): string {
-    const { random } = this;
-    return random.pick([
-      () =>
-        random.pick([
-          "a.txt",
-          "src",
-          "b.c",
-          "5",
-          '"x y"',
-          "''",
-          "'*.c'",
-          "d1",
-          "-n",
-          "/t/w/src",
-          "'v1 a.txt'",
-          "~",
-          "a:~",
-          "'a\\b'",
-          "*",
-        ]),
-      () =>
-        `$(${random.pick(["echo b.c", "pwd", "basename src/x.c", "dirname src/x.c", "ls d1", "echo a b", "seq 2", "git ls-files | head -1", "find src -name '*.c'", "wc -l < a.txt", "true"])})`,
-      () => `"$${random.pick(VARIABLES)}/x"`,
-      () => `$${random.pick(VARIABLES)}`,
-      () => `$((${random.below(9)}+2))`,
-      () => `\${${random.pick(VARIABLES)}:-$(v2 dflt)}`,
-    ])();
-  }
-
-  private word(): string {
-    const { random } = this;
-    const name = random.pick(NAMES);
-    const plain = name.replace(" ", "");
-    const variable = random.pick(VARIABLES);
-    return random.pick([
-      () => plain,
-      () => plain,
-      () => `'${name}'`,
-      () => `"${name}"`,
-      () => name.replace(" ", "\\ "),
-      () => `$'${plain}\\t\\x41\\101\\u0042'`,
-      () => random.pick(PATTERNS),
-      () => random.pick(PATTERNS),
-      () => `"$${variable}"`,
-      () => `$${variable}`,
-      () => `pre$${variable}post`,
-      () => `"$${variable}"/b.c`,
-      () => `$${variable}/*`,
-      () => `{a,b}${random.pick(["", ".c", "{1..3}", "{x,y}"])}`,
-      () =>
-        random.pick([
-          "{1..4}",
-          "{a..c}",
-          "{01..3}",
-          "{a,b{c,d}}",
-          "x{,y}",
-          "{a}",
-          "{}",
-          "{a,b",
-          "a{b,c}}",
-          "{'a,b',c}",
-          '"{a,b}"',
-          "{$X,b}",
-          "{a,\\,}",
-          "{1..9..4}",
-          "{3..1}",
-          "${X}{p,q}",
-          "{{a,b}",
-          "{a..}",
-          "{,}",
-        ]),
-      () => random.pick(["~", "~/f", "'~'", "x=~/f", "--o=~/f", "~+", "a~b", '~"/x"', '~/"x y"']),
-      () =>
-        random.pick([
-          "\\*",
-          "'*'",
-          "a\\ b",
-          "\\\\",
-          '"a\\\\b\\$c\\`"',
-          "''",
-          '""',
-          "a''b",
-          "\"\"''",
-          "a#b",
-          "\\#c",
-          "=",
-          "[",
-          "]",
-          "!",
-          "%",
-        ]),
-      () => `$(${this.simple1()})`,
-      () => `\`${this.simple1()}\``,
-      () =>
-        `"$(${this.deeper(
-          () => this.list(),
-          () => this.simple1(),
-        )})"`,
-      () =>
-        `$(${this.deeper(
-          () => this.list(),
-          () => this.simple1(),
-        )})`,
-      () => `<(${this.simple1()})`,
-      () =>
-        `\${${variable}${random.pick([":-dflt", "-dflt", ":+alt", "%.c", "##*/", "%/*", "/a/b", "//a/b", "^^", ":0:1", "#a", "%%.*", ":=asg", "@Q"])}}`,
-      () => `"\${${variable}${random.pick([":-d e", "%.c", "##*/", "%/*", "/a/b", ":1"])}}"`,
-      () => `$((${random.pick(["1+2", "X", "Y+1", "Z*2", "i++", "$X+1", "3>2?1:0"])}))`,
-      () =>
-        random.pick([
-          "$?",
-          "$#",
-          "$$",
-          "$!",
-          "$0",
-          "$1",
-          "$@",
-          '"$@"',
-          '"$*"',
-          "${#X}",
-          "${!X}",
-          '"${X[@]}"',
-          "${X[0]}",
-          "${X[*]}",
-          "$-",
-          "$PWD",
-          '"$HOME"/f',
-          "$OLDPWD",
-          "$RANDOM",
-        ]),
     ])();
   }
 

@@ -1,7 +1,8 @@
 /** The shell fuzzer: generated command lines in real bash, against the segments that were read. */
 
 import { BashRecorder, whyNoOracle } from "./bash-recorder.ts";
-import { Random, ShellGrammar } from "./shell-grammar.ts";
+import { Random } from "./random.ts";
+import { ShellGrammar } from "./shell-grammar.ts";
 import { compare, type Miss } from "./shell-oracle.ts";
 
 const COUNT_DEFAULT = 20_000;

@@ -7,7 +7,7 @@ import { readBuiltin, readLines } from "./reading.ts";
 import type { Frame, Outcome, Run, SimpleCommand } from "./run.ts";
 import { doubtful, ordinary } from "./segments.ts";
 import { setOptions, shopt } from "./shell-options.ts";
-import { type State, withUnknownVariables, withVariable } from "./state.ts";
+import { joinFolders, type State, withUnknownVariables, withVariable } from "./state.ts";
 import { literalText, NUMBER, textsOf, unknown } from "./values.ts";
 
 /** Null: nothing special, an ordinary segment. */
@@ -142,7 +142,10 @@ function trap(run: Run, command: SimpleCommand, state: State, frame: Frame): Out
     return ordinary(run, command, state, frame);
   }
   const atEnd = operands.slice(1).every((word) => /^(?:EXIT|0)$/i.test(literalText(word) ?? ""));
-  if (run.dry === 0) run.traps.push({ code, frame, atEnd, functions: state.functions });
+  if (run.dry === 0) {
+    run.traps.push({ code, frame, atEnd, state });
+    run.everFolders = joinFolders(run.everFolders, state.cwds);
+  }
   run.emit(command, state.cwds, frame, { inner: true });
   return { ok: state, fail: state, output: null };
 }

@@ -2,7 +2,7 @@
 
 import type { Command } from "unbash";
 import { NESTING_DEPTH_MAX } from "../../limits.ts";
-import { type Assigned, assign, assignmentWord, readAssignment } from "./assignments.ts";
+import { assign, assignmentWord, readAssignment } from "./assignments.ts";
 import { BUILTINS } from "./builtins.ts";
 import { declarationAttributes, isDeclaration } from "./declarations.ts";
 import { callFunction } from "./functions.ts";
@@ -11,7 +11,7 @@ import { type Frame, type Outcome, Overrun, type Run, type SimpleCommand } from 
 import type { EnvAssignment, Word } from "./segment.ts";
 import { doubtful, ordinary, programName } from "./segments.ts";
 import { joinStates, type State } from "./state.ts";
-import { literal, unknown } from "./values.ts";
+import { literal, literalText, unknown } from "./values.ts";
 import { isTelling } from "./variables.ts";
 import { expandWord, touching } from "./words.ts";
 import { WRAPPERS } from "./wrappers.ts";
@@ -30,7 +30,6 @@ export function simpleCommand(run: Run, node: Command, state: State, frame: Fram
   let env: EnvAssignment[] | undefined;
   const declares = isDeclaration(node.name.text);
   const attributes = declares ? declarationAttributes(node) : undefined;
-  let declared: Assigned[] | undefined;
   let here = state;
   for (const item of node.suffix) {
     if (item.type === "Word") {
@@ -38,8 +37,6 @@ export function simpleCommand(run: Run, node: Command, state: State, frame: Fram
     } else if (item.type === "Assignment") {
       const assigned = readAssignment(run, item, here, frame, attributes);
       words.push(assignmentWord(item, assigned));
-      declared ??= [];
-      declared.push(assigned);
       env ??= [];
       env.push(assigned.entry);
       here = assign(run, here, assigned);
@@ -47,9 +44,11 @@ export function simpleCommand(run: Run, node: Command, state: State, frame: Fram
   }
   for (const item of node.prefix) {
     if (item.type !== "Assignment") continue;
+    checkPersists(run, words, state, frame);
     const assigned = readAssignment(run, item, state, frame, { exported: true });
     env ??= [];
     env.push(assigned.entry);
+    run.remember(assigned.name, assigned.variable.value);
   }
   const io = readRedirects(run, node.redirects, state, frame);
   here = run.applyAssigned(here);
@@ -66,6 +65,18 @@ export function simpleCommand(run: Run, node: Command, state: State, frame: Fram
     shellLevel: true,
   };
   return dispatch(run, command, here, frame);
+}
+
+const SPECIAL =
+  /^(?:break|:|\.|continue|eval|exec|exit|export|readonly|return|set|shift|times|trap|unset)$/;
+
+/** In a POSIX shell an assignment before a special builtin stays. */
+function checkPersists(run: Run, [verb]: readonly Word[], state: State, frame: Frame): void {
+  if (!frame.wrappers.some((name) => name !== "bash" && /sh$/.test(name))) return;
+  const name = literalText(verb) ?? ".";
+  if (SPECIAL.test(name) || state.functions.has(name)) {
+    run.problem("dialect", `an assignment that may outlive its command: ${name}`, frame);
+  }
 }
 
 /** The parser takes `<(a)/x` for two words, where bash has one: what touches is not read. */

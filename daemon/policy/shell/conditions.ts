@@ -65,9 +65,9 @@ function flatten(run: Run, node: TestExpression, state: State, frame: Frame, wor
 
 function operand(run: Run, node: WordNode, state: State, frame: Frame): Word {
   // Extended patterns are always on here, so that they are only text.
-  const value = /^[^$`"'\\]*$/.test(node.text)
+  const value = /^[^$`"'\\~]*$/.test(node.text)
     ? literal(node.text)
-    : unsplit(run, node, state, frame);
+    : unsplit(run, node, state, frame, true);
   return { text: node.text, value, quoted: true };
 }
 

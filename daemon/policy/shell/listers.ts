@@ -42,6 +42,8 @@ function dashes(words: readonly Word[]): boolean {
 const OTHER_OUTPUT = /^-(?:printf|fprintf|ls|fls|exec|execdir|ok|okdir|files0-from)$/;
 
 const find: Lister = (words) => {
+  // `-D` takes a word, behind which paths may still come.
+  if (words.some((word) => literalText(word) === "-D")) return null;
   const paths: Word[] = [];
   let at = 1;
   for (; at < words.length; at++) {

@@ -36,7 +36,9 @@ export function parameterExpansion(
   } else {
     const items = itemsOf(name, state);
     if (index.text === "@" || index.text === "*") value = items ?? unknown(`array ${name}`, true);
-    else value = items?.[Number(index.text)]?.value ?? unknown(`element of ${name}`);
+    else if (/^(?:0|[1-9]\d*)$/.test(index.text)) {
+      value = items?.[Number(index.text)]?.value ?? unknown(`element of ${name}`);
+    } else value = unknown(`element of ${name}`);
   }
   if (operation === undefined) return value;
   const whole = Array.isArray(value) ? unknown("changed list", true) : (value as WordValue);
@@ -79,7 +81,8 @@ function operate(
     case "Replace": {
       const pattern = run.hooks.unsplit(run, operation.pattern, state, frame);
       const by = run.hooks.unsplit(run, operation.replacement, state, frame);
-      return replaced(value, operation.operator, pattern, by) ?? other;
+      const plain = !/["'\\~]/.test(operation.replacement.text);
+      return (plain ? replaced(value, operation.operator, pattern, by) : null) ?? other;
     }
     case "Slice": {
       // A negative length may be an error.
@@ -135,7 +138,7 @@ function defaulted(
   frame: Frame,
 ): WordValue {
   const mark = run.assigned.length;
-  const fallback = run.hooks.unsplit(run, operand, state, frame);
+  const fallback = plainOperand(operand, run.hooks.unsplit(run, operand, state, frame));
   // The operand may not be looked at.
   unsureFrom(run, mark, state);
   const texts = textsOf(value);
@@ -168,6 +171,13 @@ function defaulted(
     default:
       return value;
   }
+}
+
+/** Quotes in an operand mean one thing inside double quotes and another outside; a tilde is expanded only there. */
+function plainOperand({ text }: WordNode, value: WordValue): WordValue {
+  const split = textsOf(value)?.some((one) => /[\s*?[]/.test(one)) ?? true;
+  const odd = /['\\~]/.test(text) || (split && text.includes('"'));
+  return odd ? unknown("a quoted operand", true) : value;
 }
 
 function notSure(value: WordValue, fallback: WordValue): WordValue {

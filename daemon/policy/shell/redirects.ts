@@ -55,7 +55,7 @@ export function readRedirects(
       continue;
     }
     if (node.type === "HereString") {
-      const body = concatenate(unsplit(run, node.target, state, frame), literal("\n"));
+      const body = concatenate(unsplit(run, node.target, state, frame, true), literal("\n"));
       redirects.push({ kind: "herestring", fd: named ?? 0, both: false, body });
       if ((named ?? 0) === 0) {
         stdin = { kind: "text", body };

@@ -30,6 +30,9 @@ import {
 } from "./state.ts";
 import { joinValues } from "./values.ts";
 
+/** One problem makes the command ask; more than this tell nobody anything. */
+const PROBLEMS_MAX = 64;
+
 export type ContextLabel = Segment["context"][number];
 
 /** Where in the structure of the script a command stands: what it inherits from what is around it. */
@@ -133,7 +136,7 @@ export class Run {
     readonly code: string;
     readonly frame: Frame;
     readonly atEnd: boolean;
-    readonly functions: State["functions"];
+    readonly state: State;
   }[] = [];
   unsetFunctions = false;
   /** Every function by name, and whether its body has been read through a call. */
@@ -172,6 +175,7 @@ export class Run {
 
   problem(code: string, message: string, frame?: Frame, at = -1): void {
     if (this.dry > 0) return;
+    if (this.problems.length >= PROBLEMS_MAX) return;
     const place = frame === undefined || frame.nested ? -1 : at;
     if (this.problems.some((one) => one.code === code && one.message === message)) return;
     this.problems.push({ code, message, at: place });
@@ -231,7 +235,7 @@ export class Run {
   }
 
   parseErrors(script: ParsedScript, nested: boolean): void {
-    for (const { message, pos } of script.errors ?? []) {
+    for (const { message, pos } of (script.errors ?? []).slice(0, PROBLEMS_MAX)) {
       // Recorded even in a dry reading: the script is parsed only once.
       this.problems.push({
         code: "parse-error",

@@ -51,6 +51,8 @@ export function interpreter(
   const arg0 = { ...(words[0] as Word), value: unknown("$0") };
   if (parsed.options.has("c")) {
     if (first === undefined) return null;
+    // A lone `-` ends the options, and the code comes behind it.
+    if (literalText(first) === "-") return unknownCode(run, command, state, frame);
     const codes = textsOf(first.value);
     if (codes === null || codes.length > CODES_MAX) {
       return unknownCode(run, command, state, frame);
@@ -134,15 +136,25 @@ function runCode(
 }
 
 /** Spellings that dash or a POSIX sh takes otherwise than bash, or that only some shells have. */
-const NOT_POSIX =
-  /\[\[|\(\(|\$['"[]|&>|>&\s*[^\d\s-]|\|&|[<>]\(|<<<|\{[^\s{}]*(?:,|\.\.)[^\s{}]*\}|\+=|=\(|\$\{[^}]*[[/^,@!]|\$\{\w+:[^-=?+}]|\*\*|~[+-]|;;?&|\$(?:RANDOM|SECONDS|UID|EUID|PIPESTATUS)|[?*+@!]\(|(?:^|[\s;&|(])(?:function|coproc|select|time|let|declare|typeset|pushd|popd|shopt|source|mapfile|readarray|enable|alias|unalias|local|set|\w+\+?=\S*\s+(?:export|readonly|eval|\.|:|set|unset|trap|exec))(?:[\s;]|$)/;
-/** For zsh: also expansions, which do not split there, and everything its globs and `=` mean. */
+const NOT_POSIX = [
+  /\[\[|\(\(|\$['"[]|<<<|=\(|\+=|\*\*|;;?&/,
+  // Redirects, pipes and substitutions of bash.
+  /&>|>&\s*[^\d\s-]|\|&|[<>]\(|\{\w+\}[<>]/,
+  // Braces, tildes and extended patterns.
+  /(?<!\$)\{(?![\s}])|[^\s]=~|:~|~[+-]|[?*+@!]\(/,
+  // Expansions.
+  /\$\{[^}]*[[/^,@!]|\$\{\w+:[^-=?+}]|\$\{?(?:S?RANDOM|\w*SECONDS|E?UID|PIPESTATUS|BASH\w*|HISTCMD)/,
+  /(?:^|[\s;&|(])(?:function|coproc|select|time|let|declare|typeset|pushd|popd|shopt|source|mapfile|readarray|enable|alias|unalias|local)(?:[\s;]|$)/,
+  // A dash splits here, and its `echo` knows escapes.
+  /(?:export|readonly)\s[^;&|\n]*\$|echo[\s\S]*\\|\\[\s\S]*echo/,
+];
+/** For zsh: also expansions, which do not split there, and everything its globs, `=` and `cd` mean. */
 const NOT_ZSH =
-  /[$`(~^#!]|(?:^|[\s;&|])=|\{|\[|<\d|(?:^|[\s;&|])(?:-|noglob|nocorrect|repeat|foreach|end|always|print)(?:\s|$)/;
+  /[$`(~^#!{[]|(?:^|[\s;&|])=|<\d|(?:^|[\s;&|])(?:-|noglob|nocorrect|repeat|foreach|end|always|print)(?:\s|$)|cd\s+(?:[-+]|\S+\s+[^\s;&|])/;
 
 /** Whether a shell of that name surely reads `code` as bash does; when in doubt, no. */
 function meansTheSame(name: string, code: string): boolean {
   if (name === "bash") return true;
-  if (NOT_POSIX.test(code)) return false;
+  if (NOT_POSIX.some((spelling) => spelling.test(code))) return false;
   return name !== "zsh" || !NOT_ZSH.test(code);
 }

@@ -64,8 +64,8 @@ function readLater(run: Run): void {
   const { traps, functions } = run;
   if (traps.length === 0 && functions.size === 0) return;
   for (let at = 0; at < traps.length; at++) {
-    const { code, frame, atEnd, functions: known } = traps[at] as (typeof traps)[number];
-    const state = { ...anyTime(run), functions: surelyDefined(run, known) };
+    const { code, frame, atEnd, state: then } = traps[at] as (typeof traps)[number];
+    const state = whenTrapped(run, then);
     const { ok, fail } = run.hooks.script(run, code, state, {
       ...frame,
       nested: true,
@@ -95,6 +95,18 @@ function readLater(run: Run): void {
   }
 }
 
+/** The state a trap may find: what was set before the trap was is set, to any value it ever had. */
+function whenTrapped(run: Run, then: State): State {
+  const state = anyTime(run);
+  const variables = new Map(state.variables);
+  for (const name of variables.keys()) {
+    if (!then.variables.has(name)) {
+      variables.set(name, { value: unknown("perhaps not set yet"), exported: false });
+    }
+  }
+  return { ...state, variables, functions: surelyDefined(run, then.functions) };
+}
+
 /** Functions a trap can call: those it found defined, and that nothing else defines, are sure. */
 function surelyDefined(run: Run, known: State["functions"]): State["functions"] {
   if (run.unsetFunctions) return run.everFunctions;
@@ -112,5 +124,6 @@ function anyTime(run: Run): State {
   const variables = new Map<string, Variable>();
   for (const [name, value] of run.everValues) variables.set(name, { value, exported: false });
   const state = freshState(run.everFolders);
-  return { ...state, variables, functions: run.everFunctions, plainIfs: run.everPlainIfs };
+  const { everFunctions: functions, everPlainIfs: plainIfs } = run;
+  return { ...state, args: null, variables, functions, plainIfs };
 }

@@ -18,7 +18,7 @@ import { arithmeticLoop, forLoop, whileLoop } from "./loops.ts";
 import { readRedirects } from "./redirects.ts";
 import type { ContextLabel, Frame, Outcome, Output, Run } from "./run.ts";
 import { withMessages } from "./segments.ts";
-import { joinStates, type State, withUntrusted } from "./state.ts";
+import { joinFolders, joinStates, type State, withUntrusted } from "./state.ts";
 import { unknown } from "./values.ts";
 import { unsplit } from "./words.ts";
 
@@ -349,6 +349,7 @@ function defineFunction(run: Run, node: FunctionNode, state: State, frame: Frame
   }
   const body = { node: node.body, source: frame.source };
   if (!run.functions.has(node.body)) run.functions.set(node.body, { body, called: false });
+  run.everFolders = joinFolders(run.everFolders, state.cwds);
   const functions = new Map(state.functions);
   functions.set(name, { bodies: [body], sure: true });
   const ever = run.everFunctions.get(name)?.bodies ?? [];

@@ -266,7 +266,8 @@ export function partValue(run: Run, part: WordPart, state: State, frame: Frame):
       return run.hooks.processSubstitution(run, part, state, frame).value;
     case "BraceExpansion":
       for (const one of part.parts ?? []) partValue(run, one, state, frame);
-      return literal(part.text);
+      // Braces stay where nothing is split, but quotes and expansions in them do not.
+      return /^[\w./,{}-]*$/.test(part.text) ? literal(part.text) : unknown("braces");
     case "ExtendedGlob":
       for (const one of part.parts ?? []) partValue(run, one, state, frame);
       // Without `shopt -s extglob` bash reads this as something else altogether.

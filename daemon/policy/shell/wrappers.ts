@@ -104,6 +104,7 @@ const env: Wrapper = (run, command, state, frame) => {
       quoted: word.quoted,
     };
     added.push({ name, value: assigned, append: false, exported: true });
+    run.remember(name, assigned.value);
   }
   const inner = words.slice(next);
   if (inner.length === 0) return null;

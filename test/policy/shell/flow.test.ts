@@ -124,3 +124,22 @@ describe("text that is known is code", () => {
     expect(segments("bash <<E\n$x\nE")).toEqual(["bash"]);
   });
 });
+
+describe("operands in quotes are not taken for what they are elsewhere", () =>
+  lasts({
+    'v ${x:-~/f} "${x:-\'/etc\'}" ${x:-"a b"}': "v ?* ? ?*",
+    'X=; v "${X:-a}" ${X:-"a b"} "${X:-\'/etc\'}" ${X:-~/f}': "v a ?* ? ?*",
+    "X={a,b}; v $X": "v {a,b}".replace("{a,b}", '"{a,b}"'),
+    'X={"a",$Y}; v $X': "v ?*",
+    "read X <<< ~/f; v $X": "v /home/a/f",
+    "A=(a b c d e f g h i); v ${A[8]} ${A[010]}": "v i ?*",
+  }));
+
+describe("traps find any state since they were set", () =>
+  lasts({
+    "T=a; trap 'v $T' EXIT; T=b": "v {a|b}",
+    "trap 'v \"$T/x\"' EXIT; T=b": "v ?",
+    "trap 'v x' EXIT; cd src": "v x @ /w or /w/src",
+    "X=ok; X=/etc bash -c 'trap \"v \\$X\" EXIT'": "v {ok|/etc}",
+    "bash -c 'trap \"v \\$1\" EXIT' _ /etc/passwd": "v ?*",
+  }));
