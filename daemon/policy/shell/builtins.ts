@@ -147,7 +147,8 @@ function trap(run: Run, command: SimpleCommand, state: State, frame: Frame): Out
     run.everFolders = joinFolders(run.everFolders, state.cwds);
   }
   run.emit(command, state.cwds, frame, { inner: true });
-  return { ok: state, fail: state, output: null };
+  // What it prints comes at the end of whatever captures this shell's output.
+  return { ok: state, fail: state, output: unknown("what a trap prints") };
 }
 
 function evaluatesLet(run: Run, command: SimpleCommand, state: State, frame: Frame): Outcome {

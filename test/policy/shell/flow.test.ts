@@ -128,7 +128,7 @@ describe("text that is known is code", () => {
 describe("operands in quotes are not taken for what they are elsewhere", () =>
   lasts({
     'v ${x:-~/f} "${x:-\'/etc\'}" ${x:-"a b"}': "v ?* ? ?*",
-    'X=; v "${X:-a}" ${X:-"a b"} "${X:-\'/etc\'}" ${X:-~/f}': "v a ?* ? ?*",
+    'X=; v "${X:-a}" ${X:-"a b"} "${X:-\'/etc\'}" ${X:-~/f}': "v a ?* ?* ?*",
     "X={a,b}; v $X": "v {a,b}".replace("{a,b}", '"{a,b}"'),
     'X={"a",$Y}; v $X': "v ?*",
     "read X <<< ~/f; v $X": "v /home/a/f",
