@@ -42,6 +42,11 @@ const NOT_REALLY: readonly {
     is: ({ command }) => /\bpython3?\b[\s\S]*(?:-c|<<)/.test(command),
   },
   {
+    why: "writes a script into the worktree; what that would touch is seen when it runs",
+    profiles: "dev",
+    is: ({ command }) => /^cat <<'EOF' > [\w.-]+\n/.test(command),
+  },
+  {
     why: "asks a program for its version or its help",
     profiles: "default dev",
     is: ({ command }) => /^(?:curl|yt-dlp) --(?:version|help)/.test(command),
