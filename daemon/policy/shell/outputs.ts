@@ -52,7 +52,19 @@ const sed: Printer = ({ words, input }) => {
   return /^(?:-n \d+(?:,\d+)?p|\d+(?:,\d+)?[qd])$/.test(texts.join(" ")) ? input : UNKNOWN;
 };
 
-const grep = filter({ flags: "vEFPGiwxy", values: "e" }, 1);
+const dropping = filter({ flags: "vEFPGiwxy", values: "e" }, 1);
+
+/** `grep -c` of one file, or of its input, prints a number; otherwise grep drops lines. */
+const grep: Printer = (command, run, state) => {
+  const counting = parseOptions(command.words, 1, {
+    flags: "cvEFPGiwxyh",
+    values: "em",
+    permuted: true,
+  });
+  if (!counting?.options.has("c")) return dropping(command, run, state);
+  const files = counting.operands.length - (counting.options.has("e") ? 0 : 1);
+  return files <= 1 && counting.operands.every(single) ? NUMBER : UNKNOWN;
+};
 
 const echo: Printer = ({ words }) => {
   const [, ...rest] = words;
