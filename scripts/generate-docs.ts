@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { openApi } from "../daemon/api/openapi.ts";
 import { ROUTES } from "../daemon/api/routes/table.ts";
+import { policyPage } from "./generate/policy-docs.ts";
 import { profileJsonSchema, profilesPage } from "./generate/profile-docs.ts";
 
 const root = new URL("..", import.meta.url);
@@ -11,6 +12,7 @@ const { version } = JSON.parse(readFileSync(new URL("package.json", root), "utf8
 export const DOCUMENTS: Readonly<Record<string, () => string>> = {
   "docs/profiles.md": profilesPage,
   "profiles/profile.schema.json": profileJsonSchema,
+  "docs/policy.md": policyPage,
   "docs/openapi.json": () => `${JSON.stringify(openApi(ROUTES, version), null, 2)}\n`,
 };
 
