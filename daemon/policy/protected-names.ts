@@ -78,6 +78,21 @@ function fold(name: string): string {
   return plain === "git~1" ? ".git" : plain;
 }
 
+/** A file of this name is protected wherever it lies. */
+export function isProtectedFile(name: string): boolean {
+  return FILES.has(quickFold(name));
+}
+
+/** All that a folder of this name holds is protected. */
+export function isProtectedFolder(name: string): boolean {
+  return FOLDERS.has(quickFold(name));
+}
+
+/** The same as `fold`; most names need none of its work. */
+function quickFold(name: string): string {
+  return /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/.test(name) ? name : fold(name);
+}
+
 /**
  * The protected name on a path, or null. `tree`: everything at and below the path changes, so a folder that holds
  * protected files counts too. `extra`: the profile's own globs, relative to `worktree`.

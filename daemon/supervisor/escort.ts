@@ -12,7 +12,8 @@ export interface EscortedCommand {
   readonly project: Project;
   readonly profile: Profile;
   readonly action: string;
-  readonly sandbox: Pick<SandboxHandle, "exec"> & Partial<Pick<SandboxHandle, "privateGit">>;
+  readonly sandbox: Pick<SandboxHandle, "exec"> &
+    Partial<Pick<SandboxHandle, "privateGit" | "executor">>;
   readonly verdict: Verdict;
   /** A person approved exactly this command. */
   readonly approved: boolean;

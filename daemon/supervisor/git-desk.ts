@@ -5,6 +5,7 @@ import { RecintoError } from "../errors.ts";
 import type { Journal, JournalEntry, NewEntry } from "../journal/types.ts";
 import { GIT_POINTER_BYTES_MAX } from "../limits.ts";
 import { matches } from "../policy/globs.ts";
+import { type BytePath, fromBytePath } from "../worktree/byte-path.ts";
 import {
   bringOut,
   finishImport,
@@ -15,8 +16,11 @@ import {
 } from "../worktree/private-git/branches.ts";
 import { handIn } from "../worktree/private-git/hand-in.ts";
 import { clearQuarantine } from "../worktree/private-git/objects.ts";
-import { hostHead } from "../worktree/private-git/prepare.ts";
+import { hostHead, hostRefs } from "../worktree/private-git/prepare.ts";
 import type { PrivateGit, PrivateGits } from "../worktree/private-git/private-gits.ts";
+import { isObjectId, type RefMap } from "../worktree/private-git/refs.ts";
+import { trustedStates } from "../worktree/private-git/trusted-tree.ts";
+import { blobOf, type Difference } from "../worktree/protected/protected-files.ts";
 import { type Escort, type EscortedCommand, type Note, note } from "./escort.ts";
 import type { GitCalls, GitStatus } from "./git-calls.ts";
 import { requireAdmin } from "./identity.ts";
@@ -163,6 +167,38 @@ export class GitDesk implements Escort, GitCalls {
     );
   }
 
+  /** Which of these protected files are as in commits that no agent made: git may bring those without asking. */
+  async fromOthers(
+    worktree: string,
+    differences: readonly Difference[],
+  ): Promise<ReadonlySet<BytePath>> {
+    const { gits } = this.#parts;
+    const git = gits.ofWorktree(worktree);
+    const found = new Set<BytePath>();
+    if (git === null) return found;
+    const { repository } = git;
+    const states = await Promise.all(
+      (await gits.list())
+        .filter((each) => each.repository.commonDir === repository.commonDir)
+        .map((each) => gits.state(each)),
+    );
+    const agents = new Set(states.flatMap(({ own, head }) => [...own, head?.ref ?? ""]));
+    const refs = await hostRefs(repository);
+    const inside = innerHeadCommit(git, refs);
+    const heads = new Set(
+      [inside, (await hostHead(repository)).commit].filter((id) => id !== null),
+    );
+    const paths = differences.map(({ path }) => fromBytePath(path));
+    for (const head of heads) {
+      const states = await trustedStates(repository, head, agents, paths);
+      for (const { path, now } of differences) {
+        const may = states.get(fromBytePath(path));
+        if (may?.has(blobOf(worktree, path, now, head))) found.add(path);
+      }
+    }
+    return found;
+  }
+
   #inside({ sandbox, session }: EscortedCommand, { repository }: PrivateGit) {
     const gitDir = sandbox.privateGit?.gitDir ?? repository.gitDir;
     return sandboxGit(sandbox, { gitDir, worktree: session.worktree });
@@ -252,6 +288,12 @@ interface ImportRecord extends ImportChange {
 
 function recordOf(git: PrivateGit, change: ImportChange): ImportRecord {
   return { key: git.key, worktree: git.repository.worktree, ...change };
+}
+
+/** Where the sandbox says that it stands, as far as the host has that; its word decides only which commit is looked at. */
+function innerHeadCommit(git: PrivateGit, refs: RefMap): string | null {
+  const head = readSmallFile(join(git.folder, "HEAD"), GIT_POINTER_BYTES_MAX)?.trim() ?? "";
+  return isObjectId(head) ? head : (refs.get(headRef(git) ?? "") ?? null);
 }
 
 /** The branch that is checked out inside; null: none. The file is the sandbox's to write: its word and no more. */

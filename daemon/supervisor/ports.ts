@@ -8,6 +8,7 @@ import type { DaemonConfig, Profile, Project } from "../settings/types.ts";
 import type { PrivateGits } from "../worktree/private-git/private-gits.ts";
 import type { WorktreeWatcher } from "../worktree/types.ts";
 import type { WatcherOptions } from "../worktree/watcher.ts";
+import type { EgressDeskParts } from "./egress-desk.ts";
 import type { AdminWall } from "./identity.ts";
 import type { NewId } from "./ids.ts";
 
@@ -19,7 +20,7 @@ export interface SandboxPort
     worktree: string,
   ): Promise<
     Pick<SandboxHandle, "id" | "spec" | "confine" | "exec"> &
-      Partial<Pick<SandboxHandle, "privateGit">>
+      Partial<Pick<SandboxHandle, "privateGit" | "executor">>
   >;
 }
 
@@ -39,6 +40,8 @@ export interface SupervisorDeps {
   readonly openSandboxes: (
     hooks: Required<Pick<SandboxesOptions, "onEvent" | "onError">>,
   ) => SandboxPort;
+  /** The proxy for what leaves sandboxes; `record` throws where it could not be recorded. */
+  readonly openEgress: EgressDeskParts["openEgress"];
   /** The git folders of sandboxes; the same that `openSandboxes` mounts. */
   readonly gits: PrivateGits;
   /** Throws `engine-unreachable`. */

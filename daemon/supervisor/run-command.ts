@@ -5,7 +5,7 @@ import type { Verdict } from "../policy/types.ts";
 import type { SandboxSpec } from "../sandbox/engine.ts";
 import { type Asked, askPerson } from "./ask-person.ts";
 import { withConfinedNote } from "./confined-note.ts";
-import { withNotesAfter } from "./escort.ts";
+import { type Note, withNotesAfter } from "./escort.ts";
 import { Execution, type Outcome } from "./execution.ts";
 import { isBelowAny, recordedFacts } from "./facts.ts";
 import type { Judged } from "./judge.ts";
@@ -75,22 +75,45 @@ async function* execute(
   verdict: Verdict,
   asked: Asked | null,
 ): AsyncGenerator<RunEvent> {
-  const { session, command, signal } = context;
-  const exec = deps.newId("exec");
+  const { session, project, profile, action } = context;
   const missing = notMounted(verdict, sandbox.spec);
   if (missing.length > 0) {
     const reason = `the sandbox holds ${session.worktree} and not the rest of the project: these paths are not there, or only in part`;
     yield { type: "note", code: "not_mounted", paths: missing, reason };
   }
-  const { project, profile, action } = context;
   const approved = asked !== null;
   const escorted = { session, project, profile, action, sandbox, verdict, approved };
-  yield* await deps.escort.before(escorted);
   const after = once(() => deps.escort.after(escorted));
+  try {
+    yield* await deps.escort.before(escorted);
+    yield* start(deps, context, { sandbox, verdict, asked, after });
+  } finally {
+    await after();
+  }
+}
+
+interface Start {
+  readonly sandbox: ReadySandbox;
+  readonly verdict: Verdict;
+  readonly asked: Asked | null;
+  /** What is left to tell once it is over. */
+  readonly after: () => Promise<readonly Note[]>;
+}
+
+async function* start(
+  deps: RunDeps,
+  context: RunContext,
+  { sandbox, verdict, asked, after }: Start,
+): AsyncGenerator<RunEvent> {
+  const { command, signal } = context;
+  const exec = deps.newId("exec");
   throwIfOver(signal);
+  const authority = asked?.authority ?? null;
+  const way = await deps.egress.open(context, { exec, verdict, sandbox, authority });
+  yield* way.notes;
   const startedAt = deps.now();
   const { segments } = verdict;
-  const held = sandbox.confine({ segments, approved, grants: [] });
+  const held = sandbox.confine({ segments, approved: asked !== null, grants: [] });
   const confinement = held.text;
   const right = asked === null ? {} : { approval: asked.approval, authority: asked.authority.id };
   const ids = { exec, sandbox: sandbox.id };
@@ -104,9 +127,11 @@ async function* execute(
       command: command.command,
       cwd: command.cwd,
       stdin: command.stdin !== undefined,
-      confinement: held.confinement,
+      confinement:
+        way.wayOut === null ? held.confinement : { ...held.confinement, wayOut: way.wayOut },
     })
     .catch((error: unknown) => {
+      way.close();
       deps.journal.append(failedEntry(context, exec, error));
       throw error;
     });
@@ -126,7 +151,7 @@ async function* execute(
   } finally {
     // Also when the reader leaves in the middle: what it started is gone, and on record, before this returns.
     await execution.stop();
-    await after();
+    way.close();
   }
 }
 

@@ -8,11 +8,14 @@ import type { PolicySettings } from "../policy/types.ts";
 import { checkMountSource } from "../sandbox/mount-source.ts";
 import type { Registry } from "../settings/registry.ts";
 import type { Profile, Project } from "../settings/types.ts";
+import type { Approvals } from "./approvals.ts";
 import type { DenialBook } from "./denial-book.ts";
+import { EgressDesk } from "./egress-desk.ts";
 import { refuseApproverAsAgent } from "./identity.ts";
 import { type Judged, judge } from "./judge.ts";
 import type { SandboxPort, SupervisorDeps } from "./ports.ts";
 import type { RuleDesk, RulesInForce } from "./rule-desk.ts";
+import type { RuleStore } from "./rule-store.ts";
 import type { Session, Sessions } from "./sessions.ts";
 import { settleWithin } from "./settling.ts";
 import type { OpenedSession, OpenSessionRequest } from "./supervisor-interface.ts";
@@ -20,13 +23,18 @@ import type { Caller, SessionInfo } from "./types.ts";
 import type { WatchBook } from "./watch-book.ts";
 
 export interface SessionDeskParts {
-  readonly deps: Pick<SupervisorDeps, "adminWall" | "config" | "evaluate" | "gits" | "log">;
+  readonly deps: Pick<
+    SupervisorDeps,
+    "adminWall" | "config" | "evaluate" | "gits" | "log" | "openEgress"
+  >;
   readonly journal: Journal;
   readonly registry: Registry;
   readonly sessions: Sessions;
   readonly denials: DenialBook;
   readonly rules: RuleDesk;
   readonly watches: WatchBook;
+  readonly approvals: Approvals;
+  readonly saved: RuleStore;
   readonly sandboxes: Pick<SandboxPort, "executor">;
 }
 
@@ -35,9 +43,11 @@ export type JudgedInSession = Judged & Pick<RulesInForce, "ignored">;
 
 export class SessionDesk {
   readonly #parts: SessionDeskParts;
+  readonly egress: EgressDesk;
 
   constructor(parts: SessionDeskParts) {
     this.#parts = parts;
+    this.egress = new EgressDesk({ ...parts, openEgress: parts.deps.openEgress });
   }
 
   async open(caller: Caller, request: OpenSessionRequest): Promise<OpenedSession> {
@@ -99,21 +109,28 @@ export class SessionDesk {
     return { project, profile: this.#parts.registry.profile(project.profile) };
   }
 
-  /** Under rules, facts, counters and settings as they are at this moment. */
-  async judge(session: Session, command: string, cwd: string): Promise<JudgedInSession> {
-    const { deps, denials, registry, rules, watches } = this.#parts;
+  /** Under rules, facts, counters and settings as they are at this moment. `evaluate`: for what is no command. */
+  async judge(
+    session: Session,
+    command: string,
+    cwd: string,
+    evaluate = this.#parts.deps.evaluate,
+  ): Promise<JudgedInSession> {
+    const { denials, registry, rules, watches } = this.#parts;
+    const { gits } = this.#parts.deps;
     const { project, profile } = this.place(session);
     // The folder may be gone, or a link by now, and the project's pattern another one.
     registry.resolveWorktree(project, session.worktree);
     const hazards = await watches.hazardsIn(project, profile, session.worktree);
     const inForce = rules.inForce(project, profile, session);
-    const judged = judge(deps.evaluate, {
+    const judged = judge(evaluate, {
       request: { command, cwd },
       project,
       settings: this.#settings(session, project, profile),
       onEscape: profile.onEscape,
       hazards,
-      privateGit: profile.git === "commit" ? deps.gits.folderOf(session.worktree) : null,
+      privateGit:
+        profile.git === "commit" ? (gits.ofWorktree(session.worktree)?.folder ?? null) : null,
       rules: inForce.rules,
       denials: denials.state(session),
     });

@@ -8,8 +8,9 @@ import type { Project } from "../settings/types.ts";
 import { adoptOnce } from "./adoption.ts";
 import { Approvals } from "./approvals.ts";
 import { DenialBook } from "./denial-book.ts";
+import { FileDesk } from "./files/file-desk.ts";
 import { followEntries, watchApprovals } from "./following.ts";
-import { GitDesk } from "./git-desk.ts";
+import type { GitDesk } from "./git-desk.ts";
 import { healthOf } from "./health.ts";
 import { HistoryDesk } from "./history-desk.ts";
 import { couldApprove, refuseAgentAsApprover, requireAdmin } from "./identity.ts";
@@ -18,6 +19,7 @@ import { type NoticingJournal, noticing } from "./noticing-journal.ts";
 import type { SandboxPort, SupervisorDeps } from "./ports.ts";
 import { prepareCommand } from "./prepared-command.ts";
 import { ProjectDesk } from "./project-desk.ts";
+import { endProject } from "./project-end.ts";
 import { closingEntries, openImports } from "./recovery.ts";
 import { RuleDesk } from "./rule-desk.ts";
 import { RuleStore } from "./rule-store.ts";
@@ -45,7 +47,7 @@ import type {
   RunRequest,
   SessionInfo,
 } from "./types.ts";
-import { WatchBook } from "./watch-book.ts";
+import { careForWorktrees, type WorktreeCare } from "./worktree-care.ts";
 
 /**
  * A supervisor that has closed on record what a former daemon left open. An engine that is away is no error: it is
@@ -60,11 +62,10 @@ export async function createSupervisor(deps: SupervisorDeps): Promise<Supervisor
 class TheSupervisor implements Supervisor {
   readonly #deps: SupervisorDeps;
   readonly #journal: NoticingJournal;
-  readonly #rules: RuleStore;
   readonly #sessions: Sessions;
   readonly #denials: DenialBook;
   readonly #approvals: Approvals;
-  readonly #watches: WatchBook;
+  readonly #care: WorktreeCare;
   readonly #projects: ProjectDesk;
   readonly #registry: Registry;
   readonly #sandboxes: SandboxPort;
@@ -72,6 +73,7 @@ class TheSupervisor implements Supervisor {
   readonly #desk: SessionDesk;
   readonly ruleFiles: RuleDesk;
   readonly git: GitDesk;
+  readonly files: FileDesk;
   readonly history: HistoryDesk;
   readonly #startedAt: number;
   readonly #stopping = new AbortController();
@@ -83,14 +85,15 @@ class TheSupervisor implements Supervisor {
     this.#startedAt = now();
     const journal = noticing(deps.journal);
     this.#journal = journal;
-    this.#rules = new RuleStore(deps.config.stateDir, now);
+    const saved = new RuleStore(deps.config.stateDir, now);
     this.#denials = DenialBook.restore(journal);
     this.#sessions = new Sessions({ now, newId: () => deps.newId("session") });
-    this.#watches = new WatchBook({ watch: deps.watch, now, journal, log });
+    this.#care = careForWorktrees(deps, journal, (id) => this.#registry.project(id));
+    this.git = this.#care.git;
     this.#approvals = new Approvals({
       journal,
       denials: this.#denials,
-      rules: this.#rules,
+      rules: saved,
       now,
       newId: deps.newId,
       onError: (error) => log.error({ error }, "the end of a question could not be recorded"),
@@ -99,7 +102,14 @@ class TheSupervisor implements Supervisor {
       open: deps.openRegistry,
       journal,
       log,
-      clear: (project) => this.#clear(project),
+      clear: (project) =>
+        endProject(project, {
+          deps,
+          sessions: this.#sessions,
+          desk: this.#desk,
+          watches: this.#care.watches,
+          sandboxes: this.#sandboxes,
+        }),
     });
     this.#registry = this.#projects.registry;
     this.#sandboxes = deps.openSandboxes({
@@ -109,24 +119,35 @@ class TheSupervisor implements Supervisor {
       onError: (error) => log.warn({ error }, "a sandbox could not be stopped"),
     });
     this.#adopt = adoptOnce(this.#sandboxes);
-    this.git = new GitDesk({ ...deps, journal, project: (id) => this.#registry.project(id) });
     this.ruleFiles = new RuleDesk({
       ...deps,
       stateDir: deps.config.stateDir,
       journal,
       registry: this.#registry,
-      saved: this.#rules,
+      saved,
       agentUids: (project) => this.#desk.agentUids(project),
     });
     const parts = { journal, registry: this.#registry, rules: this.ruleFiles };
     this.history = new HistoryDesk({ ...deps, ...parts, approvals: this.#approvals });
     this.#desk = new SessionDesk({
       ...parts,
+      approvals: this.#approvals,
+      saved: this.#rules,
       deps,
       sessions: this.#sessions,
       denials: this.#denials,
-      watches: this.#watches,
+      watches: this.#care.watches,
       sandboxes: this.#sandboxes,
+    });
+    this.files = new FileDesk({
+      deps,
+      journal,
+      approvals: this.#approvals,
+      denials: this.#denials,
+      sessions: this.#sessions,
+      desk: this.#desk,
+      stopping: this.#stopping.signal,
+      refuseWhenClosing: () => this.#refuseWhenClosing(),
     });
   }
 
@@ -175,7 +196,8 @@ class TheSupervisor implements Supervisor {
           journal: this.#journal,
           approvals: this.#approvals,
           denials: this.#denials,
-          escort: this.git,
+          escort: this.#care.escort,
+          egress: this.#desk.egress,
           now: this.#deps.now,
           newId: this.#deps.newId,
           judge: () => this.#desk.judge(session, command.command, command.cwd),
@@ -192,6 +214,7 @@ class TheSupervisor implements Supervisor {
           command,
           action: this.#deps.newId("action"),
           agentCouldApprove: couldApprove(caller, this.#deps.adminWall()),
+          unreachable: (verdict) => this.#desk.egress.unreachable(session, profile, verdict),
           signal: giveUp.signal,
         },
       );
@@ -262,7 +285,7 @@ class TheSupervisor implements Supervisor {
     const own = new Set(
       this.#sessions.visibleTo(caller).map((session) => `${session.project} ${session.worktree}`),
     );
-    return this.#watches
+    return this.#care.watches
       .report(project)
       .filter(
         (each) => caller.socket.kind === "admin" || own.has(`${each.project} ${each.worktree}`),
@@ -331,7 +354,8 @@ class TheSupervisor implements Supervisor {
     await Promise.all(
       sessions.map((session) => this.#desk.close(session, null, "recintod is stopping")),
     );
-    await this.#watches.close();
+    await this.#care.close();
+    await this.#desk.egress.close();
     await this.#sandboxes
       .stopAll()
       .catch((error) => log.warn({ error }, "sandboxes could not be stopped"));
@@ -362,23 +386,6 @@ class TheSupervisor implements Supervisor {
     const own = this.#sessions.visibleTo(caller).map(({ id }) => id);
     const { sessions = own } = query;
     return { ...query, sessions: sessions.filter((id) => own.includes(id)) };
-  }
-
-  /** Ends everything that belongs to a project that is no more. */
-  async #clear(project: Project): Promise<void> {
-    const own = this.#sessions.all().filter((session) => session.project === project.id);
-    const ends = [
-      ...own.map((session) => this.#desk.close(session, null, "its project was removed")),
-      this.#watches.closeProject(project.id),
-      this.#sandboxes
-        .removeProject(project.id)
-        .then(() => this.#deps.gits.removeProject(project.id)),
-    ];
-    for (const result of await Promise.allSettled(ends)) {
-      if (result.status === "fulfilled") continue;
-      const { reason: error } = result;
-      this.#deps.log.warn({ project: project.id, error }, "cannot clear a project");
-    }
   }
 }
 

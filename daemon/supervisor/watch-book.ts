@@ -3,6 +3,7 @@ import { RecintoError } from "../errors.ts";
 import type { Journal, NewEntry } from "../journal/types.ts";
 import { HAZARD_FLUSH_MAX, HAZARD_FLUSH_MS, WATCHER_READY_WAIT_MS } from "../limits.ts";
 import type { Profile, Project } from "../settings/types.ts";
+import type { BytePath } from "../worktree/byte-path.ts";
 import type { Hazard, WorktreeWatcher } from "../worktree/types.ts";
 import type { Log, SupervisorDeps } from "./ports.ts";
 import type { WorktreeHazards } from "./supervisor-interface.ts";
@@ -10,18 +11,27 @@ import type { WorktreeHazards } from "./supervisor-interface.ts";
 interface Watched {
   readonly project: string;
   readonly worktree: string;
-  /** Scope roots it was started with: other ones need another watcher. */
-  readonly roots: string;
+  /** Scope roots and protected names it was started with: other ones need another watcher. */
+  readonly looksFor: string;
   readonly watcher: WorktreeWatcher;
 }
 
+export interface WatchBookDeps extends Pick<SupervisorDeps, "watch" | "now"> {
+  readonly journal: Journal;
+  readonly log: Log;
+  /** Before a worktree is watched. */
+  readonly onWatch: (project: Project, profile: Profile, worktree: string) => void;
+  /** Every entry of a worktree as it is seen. */
+  readonly onEntry: (worktree: string, path: BytePath, name: BytePath) => void;
+}
+
 export class WatchBook {
-  readonly #deps: Pick<SupervisorDeps, "watch" | "now"> & { journal: Journal; log: Log };
+  readonly #deps: WatchBookDeps;
   readonly #watched = new Map<string, Watched>();
   #toRecord: NewEntry[] = [];
   #flush: NodeJS.Timeout | null = null;
 
-  constructor(deps: Pick<SupervisorDeps, "watch" | "now" | "journal" | "log">) {
+  constructor(deps: WatchBookDeps) {
     this.#deps = deps;
   }
 
@@ -50,8 +60,10 @@ export class WatchBook {
   ensure(project: Project, profile: Profile, worktree: string): Watched {
     const key = JSON.stringify([project.id, worktree]);
     const roots = [...new Set([project.root, worktree, ...profile.readable])];
+    const looksFor = JSON.stringify([roots, profile.policy.protectedFiles]);
     const before = this.#watched.get(key);
-    if (before?.roots === JSON.stringify(roots)) return before;
+    if (before?.looksFor === looksFor) return before;
+    this.#deps.onWatch(project, profile, worktree);
     const entry = (event: NewEntry["event"], data: object): NewEntry => ({
       event,
       project: project.id,
@@ -63,12 +75,13 @@ export class WatchBook {
       now: this.#deps.now,
       onFound: (hazard) => this.#record(entry("hazard.found", { hazard })),
       onGone: (hazard) => this.#record(entry("hazard.gone", { hazard })),
+      onEntry: (path, name) => this.#deps.onEntry(worktree, path, name),
       onDegraded: (reason) => this.#record(entry("watcher.degraded", { reason })),
     });
     const watched = {
       project: project.id,
       worktree,
-      roots: JSON.stringify(roots),
+      looksFor,
       watcher,
     };
     this.#watched.set(key, watched);
@@ -76,6 +89,13 @@ export class WatchBook {
     // Whoever waits for it is told; here it must only not count as unhandled.
     watcher.ready.catch((error) => this.#deps.log.warn({ worktree, error }, "watcher failed"));
     return watched;
+  }
+
+  /** Resolves when what happened in the worktree so far was looked at; at once where nobody watches. */
+  async settled(project: string, worktree: string): Promise<void> {
+    const watched = this.#watched.get(JSON.stringify([project, worktree]));
+    await watched?.watcher.ready;
+    await watched?.watcher.settled();
   }
 
   report(project?: string): readonly WorktreeHazards[] {

@@ -54,6 +54,7 @@ export function createEntryInspector(options: {
   readonly worktree: BytePath;
   readonly roots: readonly string[];
   readonly book: HazardBook;
+  readonly onEntry?: (path: BytePath, name: BytePath) => void;
 }): EntryInspector {
   const { worktree, book } = options;
   const roots = options.roots.map(toBytePath);
@@ -103,6 +104,7 @@ export function createEntryInspector(options: {
     },
     inspect(folder, handle, name, known) {
       const path = joinBytes(folder, name);
+      options.onEntry?.(path, name);
       const at = sysPath(`${handle}/${name}` as BytePath);
       // Only a file's mode can be a hazard; the type of all else came with the folder's listing.
       const enough = known !== undefined && !(modes && known.isFile());

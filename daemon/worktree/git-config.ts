@@ -30,10 +30,12 @@ export interface ConfigEntry {
 
 /** Keys that run something, in the order of the text, each once. */
 export function executingKeys(text: string): readonly string[] {
-  const keys = parseGitConfig(text)
-    .filter(({ key, value }) => executes(key.toLowerCase(), value))
-    .map(({ key }) => key);
-  return [...new Set(keys)];
+  return [...new Set(executingEntries(text).map(({ key }) => key))];
+}
+
+/** The same with what they say. */
+export function executingEntries(text: string): readonly ConfigEntry[] {
+  return parseGitConfig(text).filter(({ key, value }) => executes(key.toLowerCase(), value));
 }
 
 function executes(key: string, value: string): boolean {

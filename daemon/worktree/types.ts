@@ -38,6 +38,8 @@ export interface WorktreeWatcher {
    */
   readonly ready: Promise<void>;
   hazards(): readonly Hazard[];
+  /** Resolves when everything that happened before this call was looked at. */
+  settled(): Promise<void>;
   status(): WatcherStatus;
   close(): Promise<void>;
 }

@@ -19,6 +19,8 @@ export interface WatcherOptions {
   readonly now: () => number;
   readonly onFound: (hazard: Hazard) => void;
   readonly onGone: (hazard: Hazard) => void;
+  /** Called for every entry that is seen or changes, however often; `path` is absolute. Must be quick. */
+  readonly onEntry?: (path: BytePath, name: BytePath) => void;
   /** Called when it stops or starts again to see everything at once: the reason, or null. */
   readonly onDegraded?: (reason: string | null) => void;
 }
@@ -43,6 +45,9 @@ export interface ChangeSource extends FolderNotifier {
 
 /** Above this many changed names a folder is listed anew. High, or one filled file by file would be listed all the time. */
 const NAMES_MAX = 1_024;
+
+/** Looks one after another until nothing is new; whoever makes files all the time is not waited for. */
+const SETTLE_ROUNDS_MAX = 200;
 
 /** Throws `worktree-refused` when the worktree cannot be opened without following a link. */
 export function watchWorktree(
@@ -187,14 +192,18 @@ export function watchWorktree(
       async () => {
         scanTimer = null;
         const startedAt = performance.now();
-        if (source.mode === "chokidar") changes.lookAtEverything();
-        for (const node of tree.unwatched()) changes.changed(node, null);
+        lookAtWhatIsNotHeard();
         await pump();
         scanMs = performance.now() - startedAt;
         if (needsScans()) scheduleScan();
       },
       Math.max(WATCH_SCAN_INTERVAL_MS, scanMs * 10),
     );
+  }
+
+  function lookAtWhatIsNotHeard(): void {
+    if (source.mode === "chokidar") changes.lookAtEverything();
+    for (const node of tree.unwatched()) changes.changed(node, null);
   }
 
   function degraded(): string | null {
@@ -229,6 +238,19 @@ export function watchWorktree(
       const mode = source.mode === "watch" && tree.unwatched().length > 0 ? "scan" : source.mode;
       const { folders, watches } = tree;
       return { mode, ready: isReady, folders, watches, degraded: degraded() };
+    },
+    async settled() {
+      for (let round = 0; round < SETTLE_ROUNDS_MAX && !closed; round++) {
+        // The kernel's news is read between two turns of the loop.
+        await new Promise((resume) => setImmediate(resume));
+        await new Promise((resume) => setImmediate(resume));
+        if (round === 0 && needsScans()) lookAtWhatIsNotHeard();
+        if (running) continue;
+        if (changed.size === 0 && toScan.length === 0 && toScanAgain.size === 0) return;
+        if (timer !== null) clearTimeout(timer);
+        timer = null;
+        await pump();
+      }
     },
     async close() {
       closed = true;

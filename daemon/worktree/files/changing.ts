@@ -1,4 +1,5 @@
 /** Changing entries below a root: folders made, entries removed, moved, appended to; no link is followed. */
+import { createHash } from "node:crypto";
 import { close, closeSync, constants, fstatSync, lstatSync, type Stats, write } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -132,17 +133,18 @@ export function moveEntry(root: FileRoot, from: string, to: string, replace: boo
 const writeBytes = promisify(write);
 const closeFile = promisify(close);
 
-/** Adds to the end of a file that exists. Returns its size then. */
+/** Adds to the end of a file that exists. Returns its size then, and the hash of what was added. */
 export async function appendTo(
   root: FileRoot,
   path: string,
   content: AsyncIterable<Uint8Array>,
   bytesMax: number,
-): Promise<{ readonly bytes: number; readonly size: number }> {
+): Promise<{ readonly bytes: number; readonly size: number; readonly sha256: string }> {
   const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK | constants.O_NOCTTY;
   const fd = root.within(path, (folder, name) =>
     opened(openBeneath(folder, name, flags, NO_LINKS), path),
   ).fd;
+  const hash = createHash("sha256");
   let bytes = 0;
   try {
     const stat = fstatSync(fd);
@@ -158,12 +160,13 @@ export async function appendTo(
       if (bytes > bytesMax) {
         throw new RecintoError("file-too-large", `more than ${bytesMax} bytes for ${shown(path)}`);
       }
+      hash.update(chunk);
       for (let at = 0; at < chunk.length; ) {
         const { bytesWritten } = await writeBytes(fd, chunk, at, chunk.length - at, null);
         at += bytesWritten;
       }
     }
-    return { bytes, size: fstatSync(fd).size };
+    return { bytes, size: fstatSync(fd).size, sha256: hash.digest("hex") };
   } catch (error) {
     throw fromNode(error, path);
   } finally {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { objectAlternates } from "./alternates.ts";
 import type { GitState } from "./hand-in.ts";
 import type { HostRepository } from "./host-git.ts";
-import { preparePrivateGit } from "./prepare.ts";
+import { hostHead, preparePrivateGit } from "./prepare.ts";
 
 /** One sandbox's git, as it stands on the host. */
 export interface PrivateGit {
@@ -51,7 +51,7 @@ const STATE_FILE = "state.json";
 export class PrivateGits {
   readonly #root: string;
   readonly #newId: () => string;
-  readonly #folders = new Map<string, string>();
+  readonly #byWorktree = new Map<string, PrivateGit>();
 
   /** `root` is a folder of the daemon's alone. */
   constructor(root: string, newId: () => string) {
@@ -82,12 +82,13 @@ export class PrivateGits {
         user,
         fallbackUser: FALLBACK_USER,
       });
-      stored = { generation, identity, project, repository, synced: [...synced], own: [] };
+      const head = await hostHead(repository);
+      stored = { generation, identity, project, repository, synced: [...synced], own: [], head };
       await this.#write(key, stored);
       await this.#removeOthers(home, generation);
     }
     const folder = join(home, stored.generation);
-    this.#folders.set(worktree, folder);
+    this.#byWorktree.set(worktree, { key, project, repository, folder });
     const modules = isFolder(join(found.gitDir, "modules"));
     if (modules) await makeMountPoint(join(folder, "modules"));
     return {
@@ -104,14 +105,14 @@ export class PrivateGits {
     const stored = await this.#read(key);
     if (stored === null) return null;
     const { project, repository, generation } = stored;
-    const folder = join(this.#root, key, generation);
-    this.#folders.set(repository.worktree, folder);
-    return { key, project, repository, folder };
+    const git = { key, project, repository, folder: join(this.#root, key, generation) };
+    this.#byWorktree.set(repository.worktree, git);
+    return git;
   }
 
   /** Of those that were prepared or looked for in this life of the daemon. */
-  folderOf(worktree: string): string | null {
-    return this.#folders.get(worktree) ?? null;
+  ofWorktree(worktree: string): PrivateGit | null {
+    return this.#byWorktree.get(worktree) ?? null;
   }
 
   async list(): Promise<readonly PrivateGit[]> {
@@ -138,7 +139,7 @@ export class PrivateGits {
   async removeProject(project: string): Promise<void> {
     for (const git of await this.list()) {
       if (git.project !== project) continue;
-      this.#folders.delete(git.repository.worktree);
+      this.#byWorktree.delete(git.repository.worktree);
       await rm(join(this.#root, git.key), { recursive: true });
     }
   }
