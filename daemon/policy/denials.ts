@@ -1,7 +1,7 @@
 /** The denial tracker (B2, rung 5): refusals are counted by class of action, so that a reworded command counts too. */
 import type { ActionClass, DenialState, SegmentVerdict, Verdict } from "./types.ts";
 
-export interface DenialLimits {
+interface DenialLimits {
   readonly consecutive: number;
   readonly total: number;
 }

@@ -20,7 +20,7 @@ function git(
 const first = (argv: Argv): string | null | undefined => operands(argv)[0];
 
 /** Settings by which git runs a program, or looks elsewhere for its repository and helpers. */
-export const RUNNING_SETTING =
+const RUNNING_SETTING =
   /^(?:core\.(?:hookspath|fsmonitor|sshcommand|pager|editor|askpass|gitproxy|attributesfile|worktree|alternaterefscommand|bare)|alias\..*|pager\..*|(?:filter|diff|merge|mergetool|difftool|browser|man|guitool|trailer)\..*|diff\.external|interactive\.difffilter|credential\..*|sequence\.editor|gpg\..*|include\.path|includeif\..*|url\..*|protocol\..*|uploadpack\..*|receive\..*|remote\..*|submodule\..*|init\.templatedir|safe\..*|http\..*|uploadarchive\..*|sendemail\..*|extensions\..*|commit\.gpgsign|tag\.gpgsign|user\.signingkey|ssh\..*|instaweb\..*|web\.browser|help\.browser|rebase\.instructionformat|color\.pager|blame\..*|log\.showsignature)$/i;
 
 export const GIT_PATTERNS: readonly SafetyPattern[] = [

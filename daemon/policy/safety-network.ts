@@ -3,7 +3,7 @@ import type { SafetyPattern } from "./safety.ts";
 import type { Segment } from "./shell/segment.ts";
 import { type Argv, long, operands, plainVerb, type SegmentView, short } from "./view.ts";
 
-export const SHELLS = /^(?:(?:ba|z|da|k|mk|a|c|tc|fi|pdk|ya)?sh|busybox|rbash|pwsh|xonsh|nu)$/;
+const SHELLS = /^(?:(?:ba|z|da|k|mk|a|c|tc|fi|pdk|ya)?sh|busybox|rbash|pwsh|xonsh|nu)$/;
 const INTERPRETERS =
   /^(?:python[\d.]*|pypy[\d.]*|perl[\d.]*|ruby[\d.]*|node|nodejs|deno|bun|php[\d.]*|lua[\d.]*|tclsh|osascript|Rscript|julia|guile|gawk|awk)$/;
 const FETCHERS =

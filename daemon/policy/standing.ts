@@ -12,7 +12,7 @@ const STANDING: ReadonlySet<string> = new Set<StandingClass>([
 ]);
 
 /** Network, engine, installation, processes, privilege and the unknown are never standing. */
-export function isStanding(cls: ActionClass): cls is StandingClass {
+function isStanding(cls: ActionClass): cls is StandingClass {
   return STANDING.has(cls);
 }
 
