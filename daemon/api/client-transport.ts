@@ -3,7 +3,7 @@ import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ERROR_KINDS, type ErrorCode, RecintoError } from "../errors.ts";
-import { CLIENT_START_RETRY_MS, CLIENT_START_WAIT_MS } from "../limits.ts";
+import { CLIENT_START_RETRY_MS, CLIENT_START_WAIT_MS, STREAM_AHEAD_BYTES } from "../limits.ts";
 import { FRAMES_TYPE, FrameDecoder, type FrameEvent } from "./stream-frames.ts";
 
 export interface TransportOptions {
@@ -71,9 +71,11 @@ export class Transport {
     const decoder = new FrameDecoder();
     let ended = false;
     try {
-      for await (const chunk of response as AsyncIterable<Buffer>) {
-        for (const event of decoder.push(chunk)) {
-          yield event.type === "json" ? lineValue<T>(event.text) : event;
+      for await (const chunks of batches(response)) {
+        for (const chunk of chunks) {
+          for (const event of decoder.push(chunk)) {
+            yield event.type === "json" ? lineValue<T>(event.text) : event;
+          }
         }
       }
       ended = decoder.whole;
@@ -153,6 +155,44 @@ export class Transport {
         ? `no daemon listens on ${socketPath}`
         : `the connection to the daemon broke off (${code ?? message})`;
     return new RecintoError("daemon-unreachable", what, { cause: error });
+  }
+}
+
+/** What came since the last look, piece by piece: iterating over the response itself would copy the pieces together. */
+async function* batches(response: IncomingMessage): AsyncGenerator<readonly Buffer[], void> {
+  let waiting: Buffer[] = [];
+  let bytes = 0;
+  let over: { readonly error: unknown } | null = null;
+  let wake = () => {};
+  response.on("data", (chunk: Buffer) => {
+    waiting.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= STREAM_AHEAD_BYTES) response.pause();
+    wake();
+  });
+  const end = (error: unknown) => {
+    over ??= { error };
+    wake();
+  };
+  response.once("end", () => end(null));
+  response.once("error", end);
+  response.once("close", () => end(new Error("closed")));
+  for (;;) {
+    if (waiting.length > 0) {
+      const batch = waiting;
+      waiting = [];
+      bytes = 0;
+      response.resume();
+      yield batch;
+    } else if (over !== null) {
+      const { error } = over as { readonly error: unknown };
+      if (error !== null) throw error;
+      return;
+    } else {
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
   }
 }
 

@@ -116,19 +116,37 @@ export class Execution {
     this.#channel.end(failure);
   }
 
-  async #pump(stream: "stdout" | "stderr", source: Readable): Promise<void> {
-    for await (const chunk of source as AsyncIterable<Buffer>) {
-      this.#bytes[stream] += chunk.length;
-      const room = this.#input.outputBytesMax - this.#passed;
-      const data = chunk.subarray(0, Math.max(0, room));
-      this.#passed += data.length;
-      if (data.length > 0) await this.#channel.push({ type: stream, data }, data.length);
-      if (data.length === chunk.length) continue;
-      // What is over the limit is read and dropped, so that the command itself comes to its end.
+  /** By events and not by iteration, which would copy what waits into one piece. Resolves when the stream is read. */
+  #pump(stream: "stdout" | "stderr", source: Readable): Promise<void> {
+    return new Promise((resolve, reject) => {
+      source.on("data", (chunk: Buffer) => {
+        const taken = this.#take(stream, chunk);
+        if (!this.#channel.full) return;
+        source.pause();
+        void taken.then(() => source.resume());
+      });
+      source.once("error", reject);
+      source.once("close", resolve);
+      source.once("end", resolve);
+    });
+  }
+
+  /** Resolves when there is room for more. */
+  async #take(stream: "stdout" | "stderr", chunk: Buffer): Promise<void> {
+    this.#bytes[stream] += chunk.length;
+    const room = this.#input.outputBytesMax - this.#passed;
+    const data = chunk.subarray(0, Math.max(0, room));
+    this.#passed += data.length;
+    // What is over the limit is read and dropped, so that the command itself comes to its end.
+    const cut = chunk.length - data.length;
+    const pushed =
+      data.length > 0 ? this.#channel.push({ type: stream, data }, data.length) : undefined;
+    if (cut > 0) {
       const first = this.#cut[stream] === 0;
-      this.#cut[stream] += chunk.length - data.length;
+      this.#cut[stream] += cut;
       if (first) this.#truncated(stream);
     }
+    await pushed;
   }
 
   #truncated(stream: "stdout" | "stderr"): void {

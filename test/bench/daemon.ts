@@ -38,6 +38,7 @@ export interface BenchOptions {
 
 export class BenchDaemon {
   readonly folder: string;
+  readonly agentSocket: string;
   readonly process: ChildProcess;
   readonly agent: AgentClient;
   readonly admin: AdminClient;
@@ -46,13 +47,16 @@ export class BenchDaemon {
     this.folder = folder;
     this.process = daemon;
     const run = join(folder, "run");
-    this.agent = agentClient({ socketPath: join(run, "projects/bench/agent.sock") });
+    this.agentSocket = join(run, "projects/bench/agent.sock");
+    this.agent = agentClient({ socketPath: this.agentSocket });
     this.admin = adminClient({ socketPath: join(run, "admin.sock") });
   }
 
   /** Under /var/tmp, where a sync reaches a disk, as the state of a real daemon does. */
   static async start(options: BenchOptions = {}): Promise<BenchDaemon> {
     if (process.getuid?.() !== 0) throw new Error("benchmarks with containers need root");
+    // What is installed is what is measured: a loader of sources would have its own weight in each process.
+    execFileSync("./scripts/build", ["--quiet"], { cwd: ROOT, stdio: "inherit" });
     await baseImage();
     const folder = mkdtempSync("/var/tmp/recinto-bench-");
     chmodSync(folder, 0o755);
@@ -85,21 +89,10 @@ export class BenchDaemon {
         .map(([key, name]) => `${key}: ${join(folder, name)}\n`)
         .join("")}engineSocket: ${ENGINE_SOCKET}\nagentsShareApproverUid: true\nlogLevel: warn\n`,
     );
-    const daemon = spawn(
-      "node",
-      [
-        ...(process.env.PROF ? ["--cpu-prof", "--cpu-prof-dir=/tmp/prof"] : []),
-        "--import",
-        "tsx",
-        "daemon/main.ts",
-        "--config",
-        config,
-      ],
-      {
-        cwd: ROOT,
-        stdio: ["ignore", "ignore", "inherit"],
-      },
-    );
+    const daemon = spawn("node", ["dist/main.js", "--config", config], {
+      cwd: ROOT,
+      stdio: ["ignore", "ignore", "inherit"],
+    });
     const bench = new BenchDaemon(folder, daemon);
     await bench.#answers();
     return bench;

@@ -33,6 +33,9 @@ static int connect_to_daemon(void) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   if (fd < 0 || strlen(socket_path) >= sizeof address.sun_path) return -1;
   strcpy(address.sun_path, socket_path);
+  /* As much as the kernel gives: what fits in here need not wait for the daemon to get its turn. */
+  int bytes = 1024 * 1024;
+  setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
   if (connect(fd, (struct sockaddr *)&address, sizeof address) < 0) return -1;
   uint8_t hello[SECRET_BYTES + 8];
   memcpy(hello, secret, SECRET_BYTES);
