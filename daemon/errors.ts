@@ -172,7 +172,11 @@ export const ERROR_KINDS = {
     exit: 77,
     hint: "the file API has the rights of the worktree's owner and no more: see owner and mode with stat",
   },
-  "file-too-large": { status: 413, exit: 65, hint: "split it, or make it with a command in the sandbox" },
+  "file-too-large": {
+    status: 413,
+    exit: 65,
+    hint: "split it, or make it with a command in the sandbox",
+  },
   "file-failed": { status: 500, exit: 74, hint: "see the reason of the file system" },
   "not-served": {
     status: 409,

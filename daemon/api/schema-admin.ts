@@ -83,6 +83,8 @@ export const JournalEventSchema = z
     "exec.started",
     "exec.exited",
     "exec.lost",
+    "file.done",
+    "file.failed",
     "action.refused",
     "denials.changed",
     "denials.reset",

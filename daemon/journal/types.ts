@@ -21,6 +21,8 @@ export type JournalEvent =
   | "exec.started"
   | "exec.exited"
   | "exec.lost"
+  | "file.done"
+  | "file.failed"
   | "action.refused"
   | "denials.changed"
   | "denials.reset"

@@ -10,6 +10,8 @@ import type { Judged } from "./judge.ts";
 import { type RunContext, type RunDeps, refusedByPolicy, throwIfOver } from "./run-context.ts";
 import type { AuthorityInfo, PendingApproval, Refusal, RunEvent } from "./types.ts";
 
+type AskDeps = Pick<RunDeps, "approvals" | "denials" | "judge" | "now">;
+
 /** What was approved, as it was judged a moment before it starts. */
 export interface Asked {
   readonly type: "approved";
@@ -24,7 +26,7 @@ export interface Asked {
  * facts are each told as what they are.
  */
 export async function* askPerson(
-  deps: RunDeps,
+  deps: AskDeps,
   context: RunContext,
   first: Judged,
   makeReady: () => Promise<unknown>,
@@ -105,7 +107,7 @@ export async function* askPerson(
 
 /** After a refusal that was one too many, the agent learns that asking again is in vain. */
 function blockedNow(
-  { denials }: RunDeps,
+  { denials }: AskDeps,
   session: RunContext["session"],
   { verdict, settings }: Judged,
 ): { readonly instead?: string } {
@@ -148,7 +150,7 @@ async function questionOf(
 
 /** `pending` now and again until it is answered, over, or the client's own wait has run out (then still pending). */
 async function* held(
-  deps: RunDeps,
+  deps: AskDeps,
   { signal }: RunContext,
   approval: PendingApproval,
   giveUpAt: number,

@@ -43,20 +43,26 @@ export interface RunContext {
 
 /** An entry about this action, caused by its session's user. */
 export function actionEntry(
-  { session, action }: RunContext,
+  { session, action }: ActionContext,
   event: JournalEvent,
+/** What an entry about an action needs of it. */
+export type ActionContext = Pick<RunContext, "action" | "session">;
+
   data: Readonly<Record<string, unknown>>,
 ): NewEntry {
   const { project, id, uid } = session;
   return { event, project, session: id, uid, data: { action, ...data } };
 }
 
-export function refusalEntry(context: RunContext, refusal: Refusal): NewEntry {
+export function refusalEntry(context: ActionContext, refusal: Refusal): NewEntry {
   const { type: _, action: __, ...data } = refusal;
   return actionEntry(context, "action.refused", data);
 }
 
-export function refusedByPolicy({ action }: RunContext, verdict: Verdict): Refusal {
+export function refusedByPolicy(
+  { action }: Pick<ActionContext, "action">,
+  verdict: Verdict,
+): Refusal {
   const instead = verdict.instead === undefined ? {} : { instead: verdict.instead };
   return { type: "refused", by: "policy", action, reason: verdict.reason, ...instead };
 }

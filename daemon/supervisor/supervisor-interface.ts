@@ -4,6 +4,7 @@ import type { SavedRule, Verdict } from "../policy/types.ts";
 import type { EngineInfo, SandboxStatus } from "../sandbox/engine.ts";
 import type { Project } from "../settings/types.ts";
 import type { Hazard, WatcherStatus } from "../worktree/types.ts";
+import type { FileCalls } from "./files/file-calls.ts";
 import type { GitCalls } from "./git-calls.ts";
 import type { HistoryCalls } from "./history-calls.ts";
 import type { RuleFileCalls } from "./rule-file-calls.ts";
@@ -122,6 +123,9 @@ export interface Supervisor {
   answer(caller: Caller, id: string, answer: Answer): Promise<PendingApproval>;
   /** What waits now, then every change of state, until `signal` aborts. Admin: all. Agent: of its own sessions. */
   watchApprovals(caller: Caller, signal: AbortSignal): AsyncIterable<PendingApproval>;
+
+  /** An agent's files: its own sessions' worktrees only. */
+  readonly files: FileCalls;
 
   /** Rule files of every source; admins only. */
   readonly ruleFiles: RuleFileCalls;

@@ -12,6 +12,8 @@ export interface WorktreeCare {
   readonly watches: WatchBook;
   /** Goes with every command: git first, so that what it brings to the host counts when files are compared. */
   readonly escort: Escort;
+  /** Of the protected files alone, for changes that the daemon itself makes. */
+  readonly protection: Escort;
   close(): Promise<void>;
 }
 
@@ -39,6 +41,7 @@ export function careForWorktrees(
     git,
     watches,
     escort: together([git, files]),
+    protection: files,
     async close() {
       files.close();
       await watches.close();
