@@ -53,3 +53,12 @@ export function refuseAgentAsApprover(
     `agents of this project run as uid ${caller.uid}, so it cannot answer for a person`,
   );
 }
+
+/** Whether a question is one that this caller may know of: an agent its own, an admin all. */
+export function sees(
+  { socket, uid }: Caller,
+  question: { readonly project: string; readonly uid: number },
+): boolean {
+  if (socket.kind === "admin") return true;
+  return question.project === socket.project && question.uid === uid;
+}

@@ -13,7 +13,7 @@ import { followEntries, watchApprovals } from "./following.ts";
 import type { GitDesk } from "./git-desk.ts";
 import { healthOf } from "./health.ts";
 import { HistoryDesk } from "./history-desk.ts";
-import { couldApprove, refuseAgentAsApprover, requireAdmin } from "./identity.ts";
+import { couldApprove, refuseAgentAsApprover, requireAdmin, sees } from "./identity.ts";
 import { joinSignals } from "./joined-signal.ts";
 import { type NoticingJournal, noticing } from "./noticing-journal.ts";
 import type { SandboxPort, SupervisorDeps } from "./ports.ts";
@@ -145,6 +145,7 @@ class TheSupervisor implements Supervisor {
       approvals: this.#approvals,
       denials: this.#denials,
       sessions: this.#sessions,
+      protection: this.#care.protection,
       desk: this.#desk,
       stopping: this.#stopping.signal,
       refuseWhenClosing: () => this.#refuseWhenClosing(),
@@ -387,12 +388,6 @@ class TheSupervisor implements Supervisor {
     const { sessions = own } = query;
     return { ...query, sessions: sessions.filter((id) => own.includes(id)) };
   }
-}
-
-function sees(caller: Caller, approval: PendingApproval): boolean {
-  const { socket } = caller;
-  if (socket.kind === "admin") return true;
-  return approval.project === socket.project && approval.uid === caller.uid;
 }
 
 function stopping(): RecintoError {
