@@ -97,7 +97,7 @@ export interface Stats {
   readonly refusals: Readonly<Record<Refusal["by"] | "failure", number>>;
 }
 
-/** All throw `not-permitted` off the admin socket. */
+/** Off the admin socket each of them is `not-permitted`. */
 export interface HistoryCalls {
   /** For each width that the approval offers. Errors: unknown-approval. */
   previewRules(caller: Caller, approval: string): Promise<readonly RulePreview[]>;

@@ -22,7 +22,7 @@ import type { Caller } from "./types.ts";
 import { WorktreePolicies, type WorktreePolicy } from "./worktree-policies.ts";
 
 export interface RuleDeskParts {
-  readonly stateDir: string;
+  readonly config: { readonly stateDir: string };
   readonly journal: Journal;
   readonly registry: Registry;
   readonly saved: RuleStore;
@@ -48,7 +48,7 @@ export class RuleDesk implements RuleFileCalls {
 
   constructor(parts: RuleDeskParts) {
     this.#parts = parts;
-    this.#trust = new TrustStore(parts.stateDir);
+    this.#trust = new TrustStore(parts.config.stateDir);
     this.#given = SessionRuleBook.restore(parts.journal, parts.now);
   }
 

@@ -41,7 +41,7 @@ export interface SessionRulesRequest {
   readonly expiresInMs?: number;
 }
 
-/** All throw `not-permitted` off the admin socket and `unknown-project`. */
+/** Off the admin socket each of them is `not-permitted`; without such a project `unknown-project`. */
 export interface RuleFileCalls {
   list(caller: Caller, project: string): readonly RuleFileInfo[];
   /**

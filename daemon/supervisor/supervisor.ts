@@ -121,7 +121,6 @@ class TheSupervisor implements Supervisor {
     this.#adopt = adoptOnce(this.#sandboxes);
     this.ruleFiles = new RuleDesk({
       ...deps,
-      stateDir: deps.config.stateDir,
       journal,
       registry: this.#registry,
       saved,
@@ -132,7 +131,7 @@ class TheSupervisor implements Supervisor {
     this.#desk = new SessionDesk({
       ...parts,
       approvals: this.#approvals,
-      saved: this.#rules,
+      saved,
       deps,
       sessions: this.#sessions,
       denials: this.#denials,
