@@ -7,10 +7,13 @@ import { type Logger, pino, stdSerializers } from "pino";
 import { type Listeners, openListeners } from "./api/listeners.ts";
 import type { Backend } from "./api/route.ts";
 import { agentGroupId, groupId } from "./api/socket-groups.ts";
+import { Egress } from "./egress/egress.ts";
+import { hostNetwork } from "./egress/reach.ts";
 import { openJournal } from "./journal/sqlite-journal.ts";
 import { evaluate } from "./policy/evaluate.ts";
 import { machineClock } from "./sandbox/clock.ts";
 import { DockerEngine } from "./sandbox/docker/docker-engine.ts";
+import { GivenFolders } from "./sandbox/given-folders.ts";
 import { installRunner } from "./sandbox/runner/program.ts";
 import { Sandboxes } from "./sandbox/sandboxes.ts";
 import { parseProfile, resolveProfile, SHIPPED_PROFILES_DIR } from "./settings/profiles.ts";
@@ -57,6 +60,7 @@ export async function startDaemon(
   const program = await installRunner(config.stateDir);
   if (program.folder === null) log.warn({ reason: program.missing }, "commands go by docker exec");
   const gits = new PrivateGits(join(config.stateDir, "git"), () => randomId("git"));
+  const given = new GivenFolders(join(config.stateDir, "given"));
   let registry: Registry | undefined;
   const supervisor = await createSupervisor({
     config,
@@ -76,8 +80,11 @@ export async function startDaemon(
         clock: machineClock,
         runner: { program, socketsDir: join(config.runDir, "runners") },
         privateGit: privateGitPort(gits),
+        given,
         ...hooks,
       }),
+    openEgress: (record) =>
+      new Egress({ network: hostNetwork, interception: null, now: Date.now, record }),
     gits,
     engineInfo: () => engine.info(),
     watch: config.watcher === "chokidar" ? watchWithChokidar : (options) => watchWorktree(options),

@@ -72,15 +72,25 @@ export async function gitMounts(
   mode: Profile["git"],
   git: GitRepository,
   port: PrivateGitPort | undefined,
-  request: Omit<PrivateGitRequest, "repository">,
+  {
+    outer = [],
+    ...request
+  }: Omit<PrivateGitRequest, "repository"> & {
+    /** Other folders that are mounted read-only, with whatever repository they hold. */
+    readonly outer?: readonly string[];
+  },
 ): Promise<GitMounts> {
   const dotGit = join(request.worktree, ".git");
   if (git.commonDir === null) return { offered: false, privateGit: null, ...covered(dotGit, git) };
+  const { commonDir } = git;
   const pointer = git.commonDir === dotGit ? [] : [readOnly(dotGit)];
   if (mode === "commit" && port !== undefined) {
     const privateGit = await port.prepare({ ...request, repository: git });
     const mounts = [...privateGit.mounts, ...pointer];
-    return { offered: true, mounts, tmpfs: [], privateGit };
+    // The repository's config may hold passwords: where the project is there, its `.git` is not.
+    const shown = outer.some((folder) => commonDir.startsWith(`${folder}/`));
+    const tmpfs = shown && git.dotGit === "file" ? [emptyFolder(commonDir)] : [];
+    return { offered: true, mounts, tmpfs, privateGit };
   }
   const mounts = [readOnly(git.commonDir), ...pointer];
   return { offered: true, mounts, tmpfs: [], privateGit: null };
@@ -94,11 +104,14 @@ function covered(
   dotGit: string,
   { dotGit: kind }: GitRepository,
 ): Pick<GitMounts, "mounts" | "tmpfs"> {
-  const empty = { target: dotGit, sizeBytes: 4096, exec: false, uid: 0, gid: 0, mode: 0o555 };
   return {
     mounts: kind === "file" ? [readOnly(dotGit)] : [],
-    tmpfs: kind === "folder" ? [empty] : [],
+    tmpfs: kind === "folder" ? [emptyFolder(dotGit)] : [],
   };
+}
+
+function emptyFolder(target: string): SandboxTmpfs {
+  return { target, sizeBytes: 4096, exec: false, uid: 0, gid: 0, mode: 0o555 };
 }
 
 function readOnly(path: string): SandboxMount {

@@ -1,7 +1,6 @@
 /** One sandbox for each (project, worktree): made on first use, reused, stopped when idle, made anew when its profile changed. */
 import { RecintoError } from "../errors.ts";
 import { SANDBOX_FRESH_MS, SANDBOX_STOP_GRACE_MS } from "../limits.ts";
-import { SANDBOX_SCRATCH } from "../settings/sandbox-home.ts";
 import type { Profile, Project } from "../settings/types.ts";
 import type { Clock } from "./clock.ts";
 import { commandArgv, commandEnv } from "./command.ts";
@@ -10,12 +9,12 @@ import type { Engine, ExecProcess, ExecSpec, SandboxSpec, SandboxStatus } from "
 import type { Executor, ExecutorChoice } from "./executor.ts";
 import { Executors, type RunnerSetup } from "./executors.ts";
 import type { GitRepository } from "./git-dir.ts";
-import { gitMounts, type PrivateGitDir, type PrivateGitPort } from "./git-mounts.ts";
-import { resolveImage } from "./image-ref.ts";
-import { checkMountSource, type MountSource } from "./mount-source.ts";
+import type { PrivateGitDir, PrivateGitPort } from "./git-mounts.ts";
+import type { GivenFolders } from "./given-folders.ts";
+import type { MountSource } from "./mount-source.ts";
 import type { Confinement } from "./runner/frames.ts";
-import { LABELS, sandboxKey, sandboxSpec } from "./spec.ts";
-import { checkGitMounts, repositoryFor } from "./worktree-repository.ts";
+import { planSandbox } from "./sandbox-plan.ts";
+import { LABELS, scratchOf } from "./spec.ts";
 
 export type SandboxEvent = "created" | "started" | "stopped" | "removed";
 
@@ -30,6 +29,8 @@ export interface SandboxesOptions {
   readonly runner?: RunnerSetup;
   /** Keeps each sandbox's own git folder; absent: repositories are read-only everywhere. */
   readonly privateGit?: PrivateGitPort;
+  /** Absent: no cache outlives its sandbox, and its user has no name. */
+  readonly given?: GivenFolders;
   readonly onEvent?: (event: SandboxEvent, sandbox: SandboxStatus & SandboxKey) => void;
   /** What fails with nobody waiting for it: stopping an idle sandbox. */
   readonly onError?: (error: unknown) => void;
@@ -108,34 +109,12 @@ export class Sandboxes {
       return Promise.resolve(fresh.handle);
     }
     return this.#locked(key, async (entry) => {
-      const source = await checkMountSource(worktree);
-      const git = await repositoryFor(project, profile, worktree);
-      const user = { uid: source.uid, gid: source.gid };
-      const own = sandboxKey({ owner: this.#options.owner, projectId: project.id, worktree });
-      const request = { key: own, project: project.id, worktree, user };
-      const mounted = await gitMounts(profile.git, git, this.#options.privateGit, request);
-      const besides = await Promise.all(profile.readable.map((path) => checkMountSource(path)));
-      const sources = [source, ...besides, ...(await checkGitMounts(mounted))];
-      const image = await resolveImage(
-        this.#options.engine,
-        profile.image,
-        this.#options.imagesDir,
-      );
       const folders = await this.#executors.folders(key, profile);
-      const spec = sandboxSpec({
-        owner: this.#options.owner,
-        profile,
-        projectId: project.id,
-        worktree,
-        user,
-        imageId: image.id,
-        git: mounted,
-        runner: folders,
-      });
-      const id = await this.#running(entry, key, spec, sources);
+      const plan = await planSandbox(this.#options, project, profile, worktree, folders);
+      const { spec, git, privateGit } = plan;
+      const id = await this.#running(entry, key, spec, plan.sources);
       entry.executor ??= await this.#executors.choose(id, folders, profile);
       this.#idleAfter(entry, key, profile.limits.idleStopMs);
-      const { privateGit } = mounted;
       const handle = this.#handle(
         entry,
         { ...key, id, spec, git, privateGit },
@@ -189,6 +168,7 @@ export class Sandboxes {
   async removeProject(project: string): Promise<void> {
     const all = await this.list();
     await Promise.all(all.filter((key) => key.project === project).map((key) => this.remove(key)));
+    await this.#options.given?.removeProject(project);
   }
 
   async stopAll(): Promise<void> {
@@ -295,7 +275,7 @@ export class Sandboxes {
     const executor = entry.executor as Executor;
     const place = {
       worktree: key.worktree,
-      scratch: SANDBOX_SCRATCH,
+      scratch: scratchOf(spec),
       privateGitDir: privateGit?.gitDir ?? null,
     };
     const confine = (decided: Parameters<SandboxHandle["confine"]>[0]) =>

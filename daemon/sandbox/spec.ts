@@ -1,7 +1,12 @@
 /** Profile, project and worktree → the exact sandbox. Pure: the same input gives the same container, to the byte. */
 import { createHash } from "node:crypto";
 import { RecintoError } from "../errors.ts";
-import { SANDBOX_CACHE, SANDBOX_HOME, SANDBOX_TMP } from "../settings/sandbox-home.ts";
+import {
+  SANDBOX_CACHE,
+  SANDBOX_HOME,
+  SANDBOX_SCRATCH,
+  SANDBOX_TMP,
+} from "../settings/sandbox-home.ts";
 import type { Profile } from "../settings/types.ts";
 import { refusedEnvName } from "./command.ts";
 import type { SandboxMount, SandboxSpec, SandboxTmpfs } from "./engine.ts";
@@ -32,6 +37,10 @@ export interface SpecInput {
   readonly user: { readonly uid: number; readonly gid: number };
   /** Content id of the image. */
   readonly imageId: string;
+  /** The whole project, mounted read-only around the worktree; null or absent: the worktree alone. */
+  readonly projectRoot?: string | null;
+  /** Folders and files of the daemon's: caches, the user's name; see given-folders.ts. */
+  readonly given?: readonly SandboxMount[];
   /** What of the repository behind the worktree is there; see git-mounts.ts. */
   readonly git: Pick<GitMounts, "offered" | "mounts" | "tmpfs">;
   /** Folders of the host with the runner's program and its socket; null: commands go by plain docker exec. */
@@ -68,8 +77,8 @@ export function sandboxSpec(input: SpecInput): SandboxSpec {
     // Its root could not even enter a folder that its owner keeps to himself.
     workdir: runner === null ? worktree : "/",
     hostname: projectId,
-    mounts: [...mountsOf(profile, worktree, git.mounts), ...runnerMounts(runner)],
-    tmpfs: [...tmpfsOf(profile, user), ...git.tmpfs],
+    mounts: [...mountsOf(input), ...runnerMounts(runner)],
+    tmpfs: [...tmpfsOf(input), ...git.tmpfs],
     limits: { memoryBytes, cpus, pids, openFiles, shmBytes, fileBytes },
     runtime: profile.runtime,
     runner: runner !== null,
@@ -81,6 +90,14 @@ export function sandboxSpec(input: SpecInput): SandboxSpec {
 export function specHash(spec: SandboxSpec): string {
   const { [LABELS.profileHash]: _, ...labels } = spec.labels;
   return sha256(JSON.stringify(sortKeys({ ...spec, labels })));
+}
+
+/** What a command may always write: nothing that any of it holds is believed later. */
+export function scratchOf({ mounts }: Pick<SandboxSpec, "mounts">): readonly string[] {
+  const caches = mounts
+    .filter(({ target, readOnly }) => !readOnly && target.startsWith(`${SANDBOX_HOME}/`))
+    .map(({ target }) => target);
+  return [...new Set([...SANDBOX_SCRATCH, ...caches])];
 }
 
 function sandboxName(input: SpecInput): string {
@@ -100,15 +117,15 @@ export function sandboxKey({
  * The worktree writable at its host path, the repository and the admin's folders read-only at theirs. Outer folders
  * come first, so that a `.git` inside the worktree is mounted over it.
  */
-function mountsOf(
-  profile: Profile,
-  worktree: string,
-  git: readonly SandboxMount[],
-): SandboxMount[] {
+function mountsOf(input: SpecInput): SandboxMount[] {
+  const { profile, worktree, git, given = [], projectRoot = null } = input;
   const mounts = new Map<string, SandboxMount>();
   const here = (path: string, readOnly: boolean) => ({ source: path, target: path, readOnly });
-  const readable = profile.readable.map((path) => here(path, true));
-  for (const mount of [...readable, here(worktree, false), ...git]) mounts.set(mount.target, mount);
+  const outer = projectRoot === null ? [] : [projectRoot];
+  const readable = [...outer, ...profile.readable].map((path) => here(path, true));
+  for (const mount of [...readable, here(worktree, false), ...git.mounts, ...given]) {
+    mounts.set(mount.target, mount);
+  }
   return [...mounts.values()].sort((a, b) => (a.target < b.target ? -1 : 1));
 }
 
@@ -121,10 +138,12 @@ function runnerMounts(runner: RunnerFolders | null): SandboxMount[] {
   ];
 }
 
-function tmpfsOf(profile: Profile, user: { uid: number; gid: number }): SandboxTmpfs[] {
+function tmpfsOf({ profile, user, given = [] }: SpecInput): SandboxTmpfs[] {
   const { tmpBytes, cacheBytes } = profile.limits;
+  const kept = given.some(({ target }) => target === SANDBOX_CACHE);
+  const cache = { target: SANDBOX_CACHE, sizeBytes: cacheBytes, exec: true, ...user, mode: 0o700 };
   return [
-    { target: SANDBOX_CACHE, sizeBytes: cacheBytes, exec: true, ...user, mode: 0o700 },
+    ...(kept ? [] : [cache]),
     // Builds compile and run programs in /tmp; everyone may write there, as everywhere.
     { target: SANDBOX_TMP, sizeBytes: tmpBytes, exec: true, ...user, mode: 0o1777 },
   ];

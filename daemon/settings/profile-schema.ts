@@ -2,6 +2,7 @@
 import { posix } from "node:path";
 import { z } from "zod";
 import { EXEC_ENV_COUNT_MAX, EXEC_ENV_VALUE_CHARS_MAX, EXEC_TIMEOUT_MAX_MS } from "../limits.ts";
+import { network } from "./network-schema.ts";
 import { duration, size } from "./quantities.ts";
 
 const KIB = 2 ** 10;
@@ -17,6 +18,10 @@ const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** Variables by which a program is made to run or load something else than what was judged, or that the sandbox sets. */
 const ENV_REFUSED =
   /^(?:PATH|HOME|IFS|ENV|PAGER|CDPATH|SHELLOPTS|PS4|PROMPT_COMMAND|(?:BASH|LD|GIT)_.*|BASHOPTS)$/;
+
+/** Folders in which a file written under a narrow verdict would be run or obeyed under a wider one, and ~/.cache. */
+const CACHE_REFUSED =
+  /^~\/(?:\.(?:cache|config|ssh|gnupg|aws|kube|docker)(?:\/|$)|\.(?:local|m2|gem|cargo|gradle)$|\.(?:bash|profile|z|git|npmrc|yarnrc|curlrc|wgetrc|netrc|vim|emacs)[^/]*(?:\/|$)|.*\/(?:bin|config|init\.d|settings\.xml)(?:[./]|$))/;
 
 const decision = z.enum(["allow", "ask"]);
 
@@ -202,6 +207,38 @@ export const profileFile = z
       .describe(
         "The repository behind the worktree: not there, read-only, or with a git folder of the sandbox's own, from which the agent's branch is brought to the host.",
       ),
+    mount: z
+      .enum(["worktree", "project"])
+      .optional()
+      .describe(
+        "What is there of the project: the worktree alone, or the whole root read-only around it, other worktrees included.",
+      ),
+    cache: z
+      .enum(["tmpfs", "volume"])
+      .optional()
+      .describe(
+        "Where ~/.cache lies: in memory, gone with the sandbox, or in a folder of this sandbox's own that outlives it.",
+      ),
+    caches: z
+      .record(
+        z
+          .string()
+          .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, { error: "must be lower-case words joined by -" }),
+        z
+          .string()
+          .regex(/^~\/(?:[A-Za-z0-9._-]+\/)*[A-Za-z0-9._-]+$/, { error: "must be a path below ~" })
+          .refine((path) => path.split("/").every((part) => !/^\.{1,2}$/.test(part)), {
+            error: "must not hold . or ..",
+          })
+          .refine((path) => !CACHE_REFUSED.test(path), {
+            error: "holds settings that programs run by, or is there already",
+          }),
+      )
+      .refine((caches) => Object.keys(caches).length <= 16, { error: "must not be more than 16" })
+      .optional()
+      .describe(
+        "Folders of the home that this project's sandboxes share and keep, by name, such as `npm: ~/.npm`. No other project has them.",
+      ),
     runtime: z
       .enum(["runc", "runsc"])
       .optional()
@@ -245,6 +282,9 @@ export const profileFile = z
       .describe(
         "What a link that leaves the project does besides the alert; `freeze`: everything asks.",
       ),
+    network: network
+      .optional()
+      .describe("Hosts that approved commands may reach; `none`: nothing leaves the sandbox."),
     policy: policy.optional().describe("What is allowed, asked and denied."),
   })
   .describe("A Recinto container profile.");

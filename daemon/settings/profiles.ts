@@ -14,6 +14,7 @@ import { matchesExample } from "../policy/rule-examples.ts";
 import type { Rule } from "../policy/types.ts";
 import { readAdminFile } from "./admin-file.ts";
 import { type FileProblem, fileError, type Locate, parseAdminYaml } from "./admin-yaml.ts";
+import { networkOf } from "./network-schema.ts";
 import { PROFILE_NAME, type ProfileFile, profileFile, type RuleFile } from "./profile-schema.ts";
 import type { Profile } from "./types.ts";
 
@@ -37,6 +38,9 @@ const DEFAULTS = {
   description: "",
   image: "recinto/base",
   git: "read",
+  mount: "worktree",
+  cache: "tmpfs",
+  caches: {},
   runtime: "runc",
   executor: "auto",
   limits: {
@@ -56,6 +60,7 @@ const DEFAULTS = {
   env: {},
   approvalWait: APPROVAL_WAIT_DEFAULT_MS,
   onEscape: "alert",
+  network: "none",
   policy: {
     standing: {
       read: "ask",
@@ -204,6 +209,9 @@ function profileOf(name: string, fields: typeof PROFILE_DEFAULTS, rules: Rule[])
     description: fields.description,
     image: fields.image,
     git: fields.git,
+    mount: fields.mount,
+    cache: fields.cache,
+    caches: fields.caches,
     runtime: fields.runtime,
     executor: fields.executor,
     limits: {
@@ -223,6 +231,7 @@ function profileOf(name: string, fields: typeof PROFILE_DEFAULTS, rules: Rule[])
     env: fields.env,
     approvalWaitMs: fields.approvalWait,
     onEscape: fields.onEscape,
+    network: networkOf(fields.network),
     policy: {
       ...rest,
       verbs: Object.entries(verbs).map(([name, verb]) => ({ name, ...verb })),

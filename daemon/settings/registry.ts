@@ -13,7 +13,7 @@ import {
 } from "./profiles.ts";
 import { addProject, loadProjects, overlap, removeProject } from "./projects.ts";
 import { loadRuleFiles, type RuleFile, ruleFilePlaces, usersDir } from "./rule-files.ts";
-import { SANDBOX_HOME, SANDBOX_SCRATCH } from "./sandbox-home.ts";
+import { SANDBOX_HOME, scratchFolders } from "./sandbox-home.ts";
 import type { DaemonConfig, Profile, Project } from "./types.ts";
 import { listWorktrees, resolveWorktree } from "./worktrees.ts";
 
@@ -230,8 +230,8 @@ export function policySettings(
     profile: profile.name,
     root: project.root,
     worktree,
-    readable: profile.readable,
-    scratch: SANDBOX_SCRATCH,
+    readable: profile.mount === "project" ? [project.root, ...profile.readable] : profile.readable,
+    scratch: scratchFolders(profile),
     home: SANDBOX_HOME,
     denials: {
       consecutive: config.maxConsecutiveDenials ?? denials.consecutive,

@@ -1,5 +1,6 @@
 /** What an admin settles: the daemon's config, profiles and projects, as values after checking. */
 import type { PolicySettings, Rule } from "../policy/types.ts";
+import type { NetworkSettings } from "./network-schema.ts";
 
 export interface DaemonConfig {
   /** Sockets; /run/recinto. */
@@ -30,6 +31,11 @@ export interface Profile {
   /** Image name (`recinto/base`), a local id or a digest; `latest` is refused. */
   readonly image: string;
   readonly git: "none" | "read" | "commit";
+  /** What is there of the project. */
+  readonly mount: "worktree" | "project";
+  readonly cache: "tmpfs" | "volume";
+  /** Path below `~` by name; shared by the sandboxes of one project. */
+  readonly caches: Readonly<Record<string, string>>;
   readonly runtime: "runc" | "runsc";
   /** How commands run; absent: auto. */
   readonly executor?: "auto" | "runner" | "once" | "plain";
@@ -50,6 +56,8 @@ export interface Profile {
   readonly env: Readonly<Record<string, string>>;
   readonly approvalWaitMs: number;
   readonly onEscape: "alert" | "freeze";
+  /** Absent or null: nothing is reached. */
+  readonly network?: NetworkSettings;
   /** All of PolicySettings that does not depend on the project. */
   readonly policy: Pick<
     PolicySettings,

@@ -1,14 +1,16 @@
 /** Profile → exact Docker create JSON: a change of the hardening is a changed line here. UPDATE_GOLDEN=1 writes them anew. */
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { createJson } from "../../daemon/sandbox/docker/create-json.ts";
 import {
   gitMounts,
   type PrivateGitPort,
   privateGitMounts,
 } from "../../daemon/sandbox/git-mounts.ts";
+import { GivenFolders } from "../../daemon/sandbox/given-folders.ts";
 import { sandboxSpec } from "../../daemon/sandbox/spec.ts";
 import {
   parseProfile,
@@ -24,15 +26,25 @@ async function containerOf(name: string, yaml: string): Promise<string> {
   const profile = resolveProfile(parsed, [SHIPPED_PROFILES_DIR]);
   const worktree = "/srv/shop/.worktrees/dev";
   const user = { uid: 1001, gid: 1002 };
+  const outer = profile.mount === "project" ? ["/srv/shop"] : [];
   const request = { key: "0123456789ab", project: "shop", worktree, user };
+  const given = await new GivenFolders(folderOfGiven).mounts({ ...request, profile });
   const spec = sandboxSpec({
     owner: "golden",
     profile,
     projectId: "shop",
     worktree,
     user,
+    projectRoot: outer[0] ?? null,
+    given: given.map((mount) => ({
+      ...mount,
+      source: mount.source.replace(folderOfGiven, "/var/lib/recinto/given"),
+    })),
     imageId: `sha256:${"5".repeat(64)}`,
-    git: await gitMounts(profile.git, profile.git === "none" ? NONE : REPOSITORY, port, request),
+    git: await gitMounts(profile.git, profile.git === "none" ? NONE : REPOSITORY, port, {
+      ...request,
+      outer,
+    }),
     runner:
       parsed.fields.executor === "plain"
         ? null
@@ -43,6 +55,9 @@ async function containerOf(name: string, yaml: string): Promise<string> {
   });
   return `${JSON.stringify({ name: spec.name, create: createJson(spec) }, null, 2)}\n`;
 }
+
+const folderOfGiven = mkdtempSync(join(tmpdir(), "recinto-given-"));
+afterAll(() => rmSync(folderOfGiven, { recursive: true }));
 
 const gitDir = "/srv/shop/.git/worktrees/dev";
 const REPOSITORY = { commonDir: "/srv/shop/.git", gitDir, dotGit: "file" } as const;
