@@ -18,7 +18,7 @@ export function viewOf(
   scope: Scope,
 ): SegmentView {
   const argvs = argvsOf(segment.words);
-  const located = description.uses.map((use) => locate(use, segment, description.form, scope));
+  const located = description.uses.map((use) => locate(use, segment, description, scope));
   return {
     segment,
     segments,

@@ -1,5 +1,5 @@
 /** Which scope root holds what a segment touches: lexically and where known links really lead, under every possible cwd. */
-import type { Use } from "./catalogue/description.ts";
+import type { Description, Use } from "./catalogue/description.ts";
 import { matches } from "./globs.ts";
 import { isWithin, normalise, type RealPaths, type Resolved, resolve } from "./paths.ts";
 import type { Segment, Word } from "./shell/segment.ts";
@@ -51,11 +51,17 @@ export function scopeOf(settings: PolicySettings, facts: Facts): Scope {
 }
 
 /** Where a use takes place: every path it may touch, and what stands against each. */
-export function locate(use: Use, segment: Segment, form: string, scope: Scope): Located {
+export function locate(
+  use: Use,
+  segment: Segment,
+  { form, uses }: Description,
+  scope: Scope,
+): Located {
   if (use.path === undefined && use.cwd !== true) {
     return { touched: [], needs: [use.class], objections: [] };
   }
-  const region = regionOf(use, form);
+  const builds = uses.some((each) => each.class === "build");
+  const region = regionOf(use, form, builds);
   const { places, objections } =
     use.path === undefined
       ? placesOfCwd(segment, scope)
@@ -91,10 +97,12 @@ export function cwdObjections(segment: Segment, scope: Scope): readonly Objectio
 /** `read`: any scope root; `write`: worktree or scratch; `code`: the worktree only, for what runs and for git. */
 type Region = "read" | "write" | "code";
 
-function regionOf(use: Use, form: string): Region {
+function regionOf(use: Use, form: string, builds: boolean): Region {
   if (use.class === "build" || use.class === "run" || use.class === "git-write") return "code";
   // Whatever git reads, it reads through a repository whose own settings may run programs.
   if (use.effect === "read" && (form === "git" || form.startsWith("git "))) return "code";
+  // What a build or a test is given it may run: the tests of another worktree are code of another worktree.
+  if (builds && use.effect === "read" && use.via !== "redirect") return "code";
   if (use.code === true || use.class === "unknown") return "code";
   return use.effect === "write" || use.class === "write" || use.class === "scratch"
     ? "write"

@@ -83,6 +83,10 @@ export interface Place {
   folder: Word | null;
 }
 
+/** Options that choose packages of the workspace, by name or by folder. */
+const CHOOSES = /^(?:-w|--workspace|-F|--filter)$/;
+const ELSEWHERE = /(?:^|[{/!])\.\.(?:[/}]|$)|^[!{]*[/~]/;
+
 /** Reads the manager's own options; answers the words that are left. */
 export function options(
   words: readonly Word[],
@@ -102,6 +106,9 @@ export function options(
   for (const problem of parsed.problems) draft.lifts.push(`${problem} of ${draft.form}`);
   for (const { name, value, def } of parsed.options) {
     if (def.lift !== null) draft.lifts.push(`${name} of ${draft.form} ${def.lift}`);
+    if (value !== null && CHOOSES.test(name) && ELSEWHERE.test(textOf(value) ?? "..")) {
+      draft.lifts.push(`${name} of ${draft.form} may choose a package elsewhere: ${value.text}`);
+    }
     if (def.role !== "chdir" || value === null) continue;
     at.folder = under(at.folder, value);
     reads(draft, at.folder, name, { tree: true });
