@@ -1,5 +1,5 @@
 /** What a user number is called on this machine, so that a rule file may be named for a person. */
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 
 /** Names of a uid in /etc/passwd, none when it has none there; `passwd` is the file's text. */
 export function userNames(uid: number, passwd = readPasswd()): readonly string[] {
@@ -9,11 +9,14 @@ export function userNames(uid: number, passwd = readPasswd()): readonly string[]
   });
 }
 
+let cached = { tag: "", text: "" };
+
+/** Read again when it changed: this is asked for every command. A machine without it names rule files by number. */
 function readPasswd(): string {
-  try {
-    return readFileSync("/etc/passwd", "utf8");
-  } catch {
-    // A machine without the file names its rule files by number.
-    return "";
+  const stat = statSync("/etc/passwd", { throwIfNoEntry: false });
+  const tag = stat === undefined ? "" : [stat.ino, stat.size, stat.mtimeMs, stat.ctimeMs].join(":");
+  if (tag !== cached.tag) {
+    cached = { tag, text: tag === "" ? "" : readFileSync("/etc/passwd", "utf8") };
   }
+  return cached.text;
 }

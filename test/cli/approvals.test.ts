@@ -186,6 +186,13 @@ test("in the inbox a bare Enter approves nothing (B8)", async () => {
   expect(api.supervisor.questions[0]?.state).toBe("pending");
 });
 
+test("in the inbox always shows the past of each rule first, and a bare Enter then stores none (A6, B8)", async () => {
+  api.supervisor.questions.push(FETCH);
+  const screen = await inbox(["\x1b[B\x1b[B\r", "\r"]);
+  expect(screen).toContain("would have allowed 2 of the last 12 questions in this project");
+  expect(api.supervisor.questions[0]?.state).toBe("pending");
+});
+
 test("in the inbox approving takes a choice", async () => {
   api.supervisor.questions.push(FETCH);
   const screen = await inbox(["\x1b[B\r"]);

@@ -1,5 +1,13 @@
 /** `recinto policy`, `stats` and `session rules` as a person types them: what is shown, and that Enter trusts nothing. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { statsText } from "../../daemon/cli/stats.ts";
@@ -201,4 +209,23 @@ describe("rules of a session", () => {
       { project: "alpha", worktree: "dev", text: "rules: []" },
     ]);
   });
+
+  test.skipIf(process.getuid?.() !== 0)(
+    "recinto agent gives them for the user it becomes, before the agent starts",
+    async () => {
+      const worktree = join(folder, "dev");
+      mkdirSync(worktree);
+      chmodSync(folder, 0o755);
+      chownSync(worktree, 61_001, 61_001);
+      const file = write("rules.yaml", "rules: []\n");
+      const at = ["--project", "alpha", "--worktree", worktree, "--rules", file];
+      const ran = await cli(admin("agent", ...at, "--", "id", "-u"));
+      expect(ran).toMatchObject({ code: 0, out: "61001\n" });
+      expect(api.supervisor.sessionRules).toEqual([
+        { project: "alpha", worktree, uid: 61_001, text: "rules: []\n" },
+      ]);
+      const broken = await cli(admin("agent", ...at.slice(0, -1), "/none", "--", "id", "-u"));
+      expect([broken.code === 0, broken.out]).toEqual([false, ""]);
+    },
+  );
 });

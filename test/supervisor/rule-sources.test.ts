@@ -73,15 +73,17 @@ describe("precedence (B1)", () => {
     expect((await verdict("touch ../../../out"))[0]).toBe("ask");
   });
 
-  test("what *always* stored is the project's: a rule of the session outranks it, one of the user does not", async () => {
-    held(`rules/users/${AGENT}.yaml`, rule("deny", "mkdir *"));
+  test("what *always* stored is the project's: it outranks the user's rule that asked, a session's outranks it (A6)", async () => {
+    held(`rules/users/${AGENT}.yaml`, rule("ask", "mkdir *"));
     await world.start();
-    give(rule("ask", "mkdir *"));
     const session = await world.open();
-    await run(world, session, "mkdir a", {
-      on: answering(world, { answer: "approve", mode: "once" }),
-    });
-    expect(await verdict("mkdir a", session)).toEqual(["ask", "session/any/1"]);
+    const always = { answer: "approve", mode: "always", width: 1 } as const;
+    const ran = await run(world, session, "mkdir a", { on: answering(world, always) });
+    expect(ran.last).toMatchObject({ type: "exit" });
+    const [decision, by] = await verdict("mkdir b", session);
+    expect([decision, by.startsWith("saved/")]).toEqual(["allow", true]);
+    give(rule("ask", "mkdir *"));
+    expect(await verdict("mkdir b", session)).toEqual(["ask", "session/any/1"]);
   });
 });
 
@@ -241,6 +243,23 @@ describe("a policy file that agents can write (B1, B8)", () => {
     world.write(file(), "#".repeat(300_000));
     expect(state()).toEqual([["/.worktrees/one/.recinto/policy.yaml", "broken"]]);
     expect((await verdict("touch a"))[0]).toBe("ask");
+  });
+
+  test("whatever an agent puts in its place, commands are judged as without it", async () => {
+    await world.start();
+    const session = await world.open();
+    const folder = join(world.worktree(), ".recinto");
+    for (const put of [
+      () => writeFileSync(folder, "a file"),
+      () => symlinkSync(folder, folder),
+      () => symlinkSync("/etc", folder),
+      () => mkdirSync(join(folder, "policy.yaml"), { recursive: true }),
+    ]) {
+      rmSync(folder, { recursive: true, force: true });
+      put();
+      expect((await verdict("touch a", session))[0]).toBe("ask");
+      expect((await verdict("ls", session))[0]).toBe("allow");
+    }
   });
 
   test("the agent is told once for each content, and it is on record", async () => {
