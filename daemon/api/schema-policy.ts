@@ -105,6 +105,10 @@ export const SavedRuleSchema = z
     prefix: z.array(z.string()),
     effects: z.array(EffectSchema),
     paths: z.array(z.string()),
+    hosts: z
+      .array(z.string())
+      .exactOptional()
+      .meta({ description: "Hosts that approved commands may reach; `prefix` is empty then." }),
   })
   .meta({
     id: "SavedRule",

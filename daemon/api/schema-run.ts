@@ -61,7 +61,16 @@ export const AuthoritySchema = z
     resource: z.union([
       z.strictObject({ kind: z.literal("command"), command: z.string(), cwd: z.string() }),
       z.strictObject({ kind: z.literal("rule"), rule: SavedRuleSchema }),
+      z.strictObject({
+        kind: z.literal("host"),
+        host: z.string(),
+        until: z.enum(["command", "session"]),
+      }),
     ]),
+    hosts: z
+      .array(z.string())
+      .exactOptional()
+      .meta({ description: "Hosts that the command names and so may reach." }),
     expires: TimeSchema.nullable(),
   })
   .meta({ id: "Authority", description: "A right with an end, given by an approval." });
@@ -92,6 +101,7 @@ const NoteEvent = z.strictObject({
     "git_apart",
     "protected_restored",
     "policy_not_trusted",
+    "no_way_out",
   ]),
   paths: z.array(z.string()),
   reason: z.string(),

@@ -71,6 +71,10 @@ export const ApprovalSchema = z
     cwd: z.string(),
     verdict: VerdictSchema,
     facts: BoundFactsSchema,
+    host: z
+      .string()
+      .exactOptional()
+      .meta({ description: "Set: a running command reaches for this HOST:PORT and waits." }),
     cannotTakeEffect: z
       .array(z.string())
       .meta({ description: "Paths that approving cannot reach: they are not in the sandbox." }),
@@ -103,6 +107,9 @@ const RULE_LIFE_MAX_MS = 10 * 365 * 24 * 60 * 60_000;
 export const AnswerSchema = z
   .union([
     z.strictObject({ answer: z.literal("approve"), mode: z.literal("once") }),
+    z
+      .strictObject({ answer: z.literal("approve"), mode: z.literal("session") })
+      .meta({ description: "For a question about a host: as long as the session." }),
     z.strictObject({
       answer: z.literal("approve"),
       mode: z.literal("always"),

@@ -2,9 +2,9 @@
 import { request } from "node:http";
 import type { Duplex } from "node:stream";
 import { EGRESS_HEAD_BYTES_MAX, EGRESS_HEAD_TIMEOUT_MS, EGRESS_IDLE_MS } from "../limits.ts";
+import { authorityText, coversHost } from "../policy/hosts.ts";
 import { BrokenStream, ByteReader } from "./byte-reader.ts";
 import { carry } from "./carry.ts";
-import { authorityText, coversHost } from "./hosts.ts";
 import { answerOf, refuse, relayAnswer } from "./http-answer.ts";
 import { dialFirst, locate, type NetworkPort } from "./reach.ts";
 import { parseRequestHead, type RequestForm, type RequestHead } from "./request-head.ts";
@@ -39,6 +39,8 @@ export class Connection {
   /** Everything that has to go when the right does. */
   readonly #open = new Set<Duplex>();
   #cut: string | null = null;
+  /** Where it leads at this moment. */
+  #to: Pick<RequestHead, "host" | "port"> | null = null;
 
   constructor(client: Duplex, right: EgressRight, deps: ConnectionDeps) {
     this.#client = client;
@@ -58,6 +60,12 @@ export class Connection {
     }
   }
 
+  /** Ends it where it leads to a host that its right does not name any more. */
+  recheck(reason: string): void {
+    const to = this.#to;
+    if (to !== null && !coversHost(this.#right.hosts(), to.host, to.port)) this.cut(reason);
+  }
+
   /** Ends it now, in the middle of whatever it does. */
   cut(reason: string): void {
     this.#cut = reason;
@@ -69,6 +77,7 @@ export class Connection {
       const head = await this.#head(client, reader, form);
       if (head === null) return;
       if (!(await this.#permitted(client, head))) return;
+      this.#to = head;
       more =
         head.method === "CONNECT"
           ? await this.#connect(client, reader, head)
@@ -113,7 +122,7 @@ export class Connection {
     if (method !== "CONNECT" && methods !== null && !methods.includes(method)) {
       return `of this profile's methods (${methods.join(", ")}) none is ${method}`;
     }
-    if (coversHost(hosts, host, port)) return null;
+    if (coversHost(hosts(), host, port)) return null;
     if (ask !== undefined) return ask(host, port);
     return "it is not among the hosts this command was allowed; name it in the command, so that a person is asked about it";
   }

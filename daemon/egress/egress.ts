@@ -45,6 +45,7 @@ interface WayOut {
 }
 
 export class Egress {
+  readonly socket = EGRESS_SOCKET;
   readonly #options: EgressOptions;
   readonly #servers = new Map<string, Promise<Server>>();
   /** By token, hex. */
@@ -79,6 +80,14 @@ export class Egress {
       if (way.right.id !== authority) continue;
       this.#ways.delete(token);
       for (const connection of way.connections) connection.cut(reason);
+    }
+  }
+
+  /** Rules changed: connections of the project to hosts that nothing allows any more are cut. */
+  recheck(project: string, reason: string): void {
+    for (const { right, connections } of this.#ways.values()) {
+      if (right.project !== project) continue;
+      for (const connection of connections) connection.recheck(reason);
     }
   }
 

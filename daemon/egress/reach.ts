@@ -7,7 +7,12 @@ import {
   EGRESS_CONNECT_TIMEOUT_MS,
   EGRESS_RESOLVE_TIMEOUT_MS,
 } from "../limits.ts";
-import { type Address, type AddressRange, parseAddress, refusedAddress } from "./addresses.ts";
+import {
+  type Address,
+  type AddressRange,
+  parseAddress,
+  refusedAddress,
+} from "../policy/addresses.ts";
 
 /** What there is of a network; tests pass one of their own. */
 export interface NetworkPort {

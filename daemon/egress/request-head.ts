@@ -1,5 +1,5 @@
 /** The head of a proxied request, read so strictly that no two programs could read it differently. Pure. */
-import { normaliseHost, parsePort } from "./hosts.ts";
+import { normaliseHost, parsePort } from "../policy/hosts.ts";
 
 export interface Header {
   readonly name: string;

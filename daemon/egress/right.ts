@@ -1,5 +1,5 @@
 /** The right that a way out of a sandbox rests on: one command's, for the hosts it names, until it ends. */
-import type { HostRule } from "./hosts.ts";
+import type { HostRule } from "../policy/hosts.ts";
 
 /** A header whose value only the proxy knows. */
 export interface Injection {
@@ -16,7 +16,8 @@ export interface EgressRight {
   readonly session: string;
   /** What else each journal entry says: the action and exec it belongs to. */
   readonly data: Readonly<Record<string, unknown>>;
-  readonly hosts: readonly HostRule[];
+  /** As they are at this moment: rules may be revoked while it lives. */
+  readonly hosts: () => readonly HostRule[];
   /** Methods of HTTP requests that the proxy can see; null: all. */
   readonly methods: readonly string[] | null;
   /** Unix milliseconds; null: as long as its command. */

@@ -132,6 +132,8 @@ export interface SavedRule {
   readonly effects: readonly Effect[];
   /** Absolute path prefixes that later uses must stay below; empty: in-scope paths only. */
   readonly paths: readonly string[];
+  /** Hosts that approved commands may reach. Then `prefix` is empty: it lets no command pass by itself. */
+  readonly hosts?: readonly string[];
 }
 
 /** What an agent wants done. Paths are absolute and lexically normalised by the caller. */

@@ -8,6 +8,7 @@ import {
   PENDING_PER_SESSION_MAX,
 } from "../limits.ts";
 import type { DenialBook } from "./denial-book.ts";
+import { namedEndpoints } from "./endpoints.ts";
 import type { RuleStore } from "./rule-store.ts";
 import type { ApprovalFilter, StoredRule } from "./supervisor-interface.ts";
 import type { Answer, AuthorityInfo, PendingApproval } from "./types.ts";
@@ -142,8 +143,13 @@ export class Approvals {
       denials.commit();
       return this.#settle(filed, denied);
     }
+    if (answer.mode === "session" && approval.host === undefined) {
+      throw new RecintoError("bad-request", "only a host can be allowed for a session", {
+        hint: "approve the command once",
+      });
+    }
     const rule = answer.mode === "always" ? this.#ruleOf(answered, answer) : null;
-    const authority = this.#authority(answered, rule);
+    const authority = this.#authority(answered, rule, answer.mode);
     const approved = { ...answered, state: "approved" as const, authority };
     const denials = this.#options.denials.approved(key, approval.verdict);
     // The file comes first: a rule on record that was never stored would be the worse lie.
@@ -243,21 +249,33 @@ export class Approvals {
     };
   }
 
-  #authority(approval: PendingApproval, rule: StoredRule | null): AuthorityInfo {
-    const { session, command, cwd, verdict, answeredAt = 0 } = approval;
+  #authority(
+    approval: PendingApproval,
+    rule: StoredRule | null,
+    mode: "once" | "session" | "always",
+  ): AuthorityInfo {
+    const { session, command, cwd, verdict, host, answeredAt = 0 } = approval;
     const id = this.#options.newId("authority");
+    if (rule === null && host !== undefined) {
+      const until = mode === "session" ? "session" : "command";
+      const resource = { kind: "host", host, until } as const;
+      return { id, session, effects: ["network"], resource, hosts: [host], expires: null };
+    }
     if (rule === null) {
+      const hosts = namedEndpoints(verdict);
       return {
         id,
         session,
         effects: verdict.effects,
         resource: { kind: "command", command, cwd },
+        ...(hosts.length === 0 ? {} : { hosts }),
         expires: answeredAt + APPROVAL_UNUSED_MAX_MS,
       };
     }
-    const { prefix, effects, paths, expiresAt } = rule;
-    const resource = { kind: "rule", rule: { prefix, effects, paths } } as const;
-    return { id, session, effects, resource, expires: expiresAt };
+    const { prefix, effects, paths, hosts, expiresAt } = rule;
+    const named = hosts === undefined ? {} : { hosts };
+    const resource = { kind: "rule", rule: { prefix, effects, paths, ...named } } as const;
+    return { id, session, effects, resource, ...named, expires: expiresAt };
   }
 
   #record(

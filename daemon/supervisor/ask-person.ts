@@ -131,6 +131,7 @@ async function questionOf(
   const cannotTakeEffect = touched
     .map(({ path, real }) => real ?? path)
     .filter((path) => !isBelowAny(path, there));
+  const networks = context.unreachable?.(verdict) ?? [];
   return {
     action,
     session: session.id,
@@ -141,7 +142,7 @@ async function questionOf(
     cwd: command.cwd,
     verdict,
     facts: await boundFacts(verdict, facts, settings),
-    cannotTakeEffect: [...new Set(cannotTakeEffect)].sort(),
+    cannotTakeEffect: [...new Set(cannotTakeEffect)].sort().concat(networks),
     ...(command.stdinShown === undefined ? {} : { stdin: command.stdinShown }),
     ...(changed.length === 0 ? {} : { changed }),
     ...(agentCouldApprove ? { agentCouldApprove } : {}),

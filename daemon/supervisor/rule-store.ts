@@ -24,16 +24,21 @@ const EFFECTS = [
 
 const time = z.iso.datetime().transform((text) => Date.parse(text));
 
-const StoredRuleSchema = z.strictObject({
-  id: z.string().min(1),
-  prefix: z.array(z.string().min(1)).min(1),
-  effects: z.array(z.enum(EFFECTS)),
-  paths: z.array(z.string().startsWith("/")),
-  savedAt: time,
-  savedBy: z.int().min(0),
-  expiresAt: time.nullable(),
-  savedFor: z.string(),
-});
+const StoredRuleSchema = z
+  .strictObject({
+    id: z.string().min(1),
+    prefix: z.array(z.string().min(1)),
+    effects: z.array(z.enum(EFFECTS)),
+    paths: z.array(z.string().startsWith("/")),
+    hosts: z.array(z.string().min(1)).min(1).exactOptional(),
+    savedAt: time,
+    savedBy: z.int().min(0),
+    expiresAt: time.nullable(),
+    savedFor: z.string(),
+  })
+  .refine(({ prefix, hosts }) => (prefix.length === 0) === (hosts !== undefined), {
+    error: "names either the first words of a command or hosts",
+  });
 const FileSchema = z.strictObject({ rules: z.array(StoredRuleSchema).default([]) });
 
 const HEADER = ` Rules that approvals with "always" stored for this project.
@@ -60,7 +65,9 @@ export class RuleStore {
 
   /** The same as the policy reads them: a token prefix, any rest, its effects and paths. */
   policyRules(project: string): readonly Rule[] {
-    return this.list(project).map((rule) => ({
+    // A rule about hosts says where an approved command may go, never that one is.
+    const commands = this.list(project).filter(({ hosts }) => hosts === undefined);
+    return commands.map((rule) => ({
       ...ruleOfSaved(rule, `saved/${rule.id}`, "project"),
       justification: `approved with always by uid ${rule.savedBy} on ${new Date(rule.savedAt).toISOString()}`,
     }));
@@ -116,6 +123,7 @@ function fileForm(rule: StoredRule): z.input<typeof StoredRuleSchema> {
     prefix: [...rule.prefix],
     effects: [...rule.effects],
     paths: [...rule.paths],
+    ...(rule.hosts === undefined ? {} : { hosts: [...rule.hosts] }),
     savedAt: new Date(rule.savedAt).toISOString(),
     savedBy: rule.savedBy,
     expiresAt: rule.expiresAt === null ? null : new Date(rule.expiresAt).toISOString(),

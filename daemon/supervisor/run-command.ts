@@ -3,6 +3,7 @@ import { RecintoError } from "../errors.ts";
 import type { NewEntry } from "../journal/types.ts";
 import type { Verdict } from "../policy/types.ts";
 import type { SandboxSpec } from "../sandbox/engine.ts";
+import type { WayOut } from "../sandbox/runner/frames.ts";
 import { type Asked, askPerson } from "./ask-person.ts";
 import { withConfinedNote } from "./confined-note.ts";
 import { type Note, withNotesAfter } from "./escort.ts";
@@ -100,17 +101,30 @@ interface Start {
   readonly after: () => Promise<readonly Note[]>;
 }
 
-async function* start(
+/** With its way out of the sandbox, which is there as long as the command. */
+async function* start(deps: RunDeps, context: RunContext, parts: Start): AsyncGenerator<RunEvent> {
+  const { sandbox, verdict, asked } = parts;
+  throwIfOver(context.signal);
+  const exec = deps.newId("exec");
+  const authority = asked?.authority ?? null;
+  const way = await deps.egress.open(context, { exec, verdict, sandbox, authority });
+  try {
+    yield* way.notes;
+    yield* startWithin(deps, context, parts, exec, way.wayOut);
+  } finally {
+    way.close();
+  }
+}
+
+async function* startWithin(
   deps: RunDeps,
   context: RunContext,
   { sandbox, verdict, asked, after }: Start,
+  exec: string,
+  wayOut: WayOut | null,
 ): AsyncGenerator<RunEvent> {
   const { command, signal } = context;
-  const exec = deps.newId("exec");
   throwIfOver(signal);
-  const authority = asked?.authority ?? null;
-  const way = await deps.egress.open(context, { exec, verdict, sandbox, authority });
-  yield* way.notes;
   const startedAt = deps.now();
   const { segments } = verdict;
   const held = sandbox.confine({ segments, approved: asked !== null, grants: [] });
@@ -127,11 +141,9 @@ async function* start(
       command: command.command,
       cwd: command.cwd,
       stdin: command.stdin !== undefined,
-      confinement:
-        way.wayOut === null ? held.confinement : { ...held.confinement, wayOut: way.wayOut },
+      confinement: wayOut === null ? held.confinement : { ...held.confinement, wayOut },
     })
     .catch((error: unknown) => {
-      way.close();
       deps.journal.append(failedEntry(context, exec, error));
       throw error;
     });
@@ -151,7 +163,6 @@ async function* start(
   } finally {
     // Also when the reader leaves in the middle: what it started is gone, and on record, before this returns.
     await execution.stop();
-    way.close();
   }
 }
 

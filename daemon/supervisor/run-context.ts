@@ -5,6 +5,7 @@ import type { Verdict } from "../policy/types.ts";
 import type { Profile, Project } from "../settings/types.ts";
 import type { Approvals } from "./approvals.ts";
 import type { DenialBook } from "./denial-book.ts";
+import type { EgressDesk } from "./egress-desk.ts";
 import type { Escort } from "./escort.ts";
 import type { NewId } from "./ids.ts";
 import type { SandboxPort } from "./ports.ts";
@@ -21,6 +22,7 @@ export interface RunDeps {
   readonly ensureSandbox: () => ReturnType<SandboxPort["ensure"]>;
   /** Goes with each command that is started. */
   readonly escort: Escort;
+  readonly egress: Pick<EgressDesk, "open">;
   readonly now: () => number;
   readonly newId: NewId;
   /** Judges under rules, facts and counters as they are at this moment. */
@@ -37,17 +39,19 @@ export interface RunContext {
   readonly action: string;
   /** The agent's user could answer its own question. */
   readonly agentCouldApprove: boolean;
+  /** What approving this verdict cannot reach outside of the sandbox, each with its reason. */
+  readonly unreachable?: (verdict: Verdict) => readonly string[];
   /** The client left, the session was closed or the daemon stops. */
   readonly signal: AbortSignal;
 }
+
+/** What an entry about an action needs of it. */
+export type ActionContext = Pick<RunContext, "action" | "session">;
 
 /** An entry about this action, caused by its session's user. */
 export function actionEntry(
   { session, action }: ActionContext,
   event: JournalEvent,
-/** What an entry about an action needs of it. */
-export type ActionContext = Pick<RunContext, "action" | "session">;
-
   data: Readonly<Record<string, unknown>>,
 ): NewEntry {
   const { project, id, uid } = session;

@@ -78,7 +78,8 @@ export type RunEvent =
         | "git_left"
         | "git_apart"
         | "protected_restored"
-        | "policy_not_trusted";
+        | "policy_not_trusted"
+        | "no_way_out";
       readonly paths: readonly string[];
       readonly reason: string;
     }
@@ -123,7 +124,10 @@ export interface AuthorityInfo {
   /** What it is for: the exact command, or the saved rule. */
   readonly resource:
     | { readonly kind: "command"; readonly command: string; readonly cwd: string }
-    | { readonly kind: "rule"; readonly rule: SavedRule };
+    | { readonly kind: "rule"; readonly rule: SavedRule }
+    | { readonly kind: "host"; readonly host: string; readonly until: "command" | "session" };
+  /** Hosts that the command names and so may reach, where its profile lets anything out. */
+  readonly hosts?: readonly string[];
   /** Unix milliseconds; null: as long as the saved rule is kept. */
   readonly expires: number | null;
 }
@@ -147,7 +151,9 @@ export interface PendingApproval {
   readonly cwd: string;
   readonly verdict: Verdict;
   readonly facts: BoundFacts;
-  /** Paths that approving cannot reach, since they are not in the sandbox. */
+  /** Set: a running command reaches for this `HOST:PORT`, and its connection waits. */
+  readonly host?: string;
+  /** Paths that approving cannot reach, since they are not in the sandbox; and networks, with the reason. */
   readonly cannotTakeEffect: readonly string[];
   readonly createdAt: number;
   readonly expiresAt: number;
@@ -167,6 +173,8 @@ export interface PendingApproval {
 
 export type Answer =
   | { readonly answer: "approve"; readonly mode: "once" }
+  /** For a question about a host alone: as long as the session. */
+  | { readonly answer: "approve"; readonly mode: "session" }
   /** Index into verdict.always: which width. */
   | {
       readonly answer: "approve";

@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseRange } from "../../daemon/egress/addresses.ts";
 import type { Interception } from "../../daemon/egress/connection.ts";
 import { EGRESS_SOCKET, Egress, type EgressEntry } from "../../daemon/egress/egress.ts";
-import { type HostRule, parseHostRule } from "../../daemon/egress/hosts.ts";
 import { hostNetwork, type NetworkPort } from "../../daemon/egress/reach.ts";
 import type { EgressRight } from "../../daemon/egress/right.ts";
+import { parseRange } from "../../daemon/policy/addresses.ts";
+import { type HostRule, parseHostRule } from "../../daemon/policy/hosts.ts";
 
 export function hostRule(text: string): HostRule {
   const parsed = parseHostRule(text);
@@ -73,7 +73,7 @@ export class ProxyRig {
       project: "web",
       session: "s-1",
       data: { exec: "x-1" },
-      hosts: hosts.map(hostRule),
+      hosts: () => hosts.map(hostRule),
       methods: null,
       expires: null,
       injections: [],

@@ -1,7 +1,7 @@
 /** The proxy on its socket: what leaves, what does not, and that it is cut and recorded. */
 import type { Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ProxyRig } from "./proxy-rig.ts";
+import { hostRule, ProxyRig } from "./proxy-rig.ts";
 
 let rig: ProxyRig;
 /** What the outside was sent, one text a connection. */
@@ -120,8 +120,7 @@ describe("plain HTTP", () => {
   });
 
   test("a header that only the proxy knows replaces whatever the command sent, and is in no entry", async () => {
-    const [host] = rig.right(["a.example"]).hosts;
-    if (host === undefined) throw new Error("no rule");
+    const host = hostRule("a.example");
     const right = rig.right(["a.example", "b.example"], {
       injections: [{ host, header: "authorization", value: "Bearer s3cret" }],
     });

@@ -2,6 +2,7 @@
 import { chownSync, lstatSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
+import { Egress, type EgressOptions } from "../../daemon/egress/egress.ts";
 import { RecintoError } from "../../daemon/errors.ts";
 import { openJournal } from "../../daemon/journal/sqlite-journal.ts";
 import type { Journal, JournalEvent } from "../../daemon/journal/types.ts";
@@ -67,6 +68,16 @@ export class World {
   readonly gits = new PrivateGits(join(this.folder, "state", "git"), () => randomId("git"));
   /** Real ones, for tests with an engine. */
   openSandboxes: SupervisorDeps["openSandboxes"] | null = null;
+  /** What commands reach: nothing, unless a test says otherwise. */
+  egress: Pick<EgressOptions, "network" | "interception"> = {
+    network: {
+      resolve: async () => [],
+      dial: async () => Promise.reject(new Error("nothing is dialled here")),
+      own: () => [],
+      allowed: [],
+    },
+    interception: null,
+  };
   supervisor!: Supervisor;
 
   get root(): string {
@@ -157,6 +168,7 @@ policy: {rules: [{id: no-uname, pattern: "uname *", action: deny, justification:
       openRegistry: (onEvent) => createRegistry(config, { onEvent }),
       openSandboxes: (hooks) => this.openSandboxes?.(hooks) ?? this.#sandboxes(),
       gits: this.gits,
+      openEgress: (record) => new Egress({ ...this.egress, now: () => this.now(), record }),
       engineInfo: async () => ({ name: "fake", version: "1", apiVersion: "1" }),
       watch: watchWorktree,
       evaluate,

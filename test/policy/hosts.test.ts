@@ -6,7 +6,7 @@ import {
   hostRuleText,
   normaliseHost,
   parseHostRule,
-} from "../../daemon/egress/hosts.ts";
+} from "../../daemon/policy/hosts.ts";
 
 const rule = (text: string): HostRule => {
   const parsed = parseHostRule(text);

@@ -6,7 +6,7 @@ import {
   parseAddress,
   parseRange,
   refusedAddress,
-} from "../../daemon/egress/addresses.ts";
+} from "../../daemon/policy/addresses.ts";
 
 const NOTHING: AddressSettings = { own: [], allowed: [] };
 const why = (text: string, settings = NOTHING) => {

@@ -60,7 +60,7 @@ export interface HostRule {
 
 export type ParsedHostRule =
   | { readonly rule: HostRule; readonly refused?: undefined }
-  | { readonly refused: string };
+  | { readonly refused: string; readonly rule?: undefined };
 
 /**
  * `example.org`, `*.example.org` (one label more), `**.example.org` (one or more), each with `:PORT` behind it where it
