@@ -12,12 +12,16 @@ import { commandArgv } from "../../daemon/sandbox/command.ts";
 import { createJson } from "../../daemon/sandbox/docker/create-json.ts";
 import { DockerEngine } from "../../daemon/sandbox/docker/docker-engine.ts";
 import type { ExecExit, ExecProcess, SandboxSpec } from "../../daemon/sandbox/engine.ts";
+import { GivenFolders } from "../../daemon/sandbox/given-folders.ts";
 import { buildImage } from "../../daemon/sandbox/image-build.ts";
 import { installRunner } from "../../daemon/sandbox/runner/program.ts";
 import { Sandboxes } from "../../daemon/sandbox/sandboxes.ts";
 import { LABELS } from "../../daemon/sandbox/spec.ts";
 import { loadProfile, SHIPPED_PROFILES_DIR } from "../../daemon/settings/profiles.ts";
 import type { Profile, Project } from "../../daemon/settings/types.ts";
+import { randomId } from "../../daemon/supervisor/ids.ts";
+import { privateGitPort } from "../../daemon/supervisor/private-git-port.ts";
+import { PrivateGits } from "../../daemon/worktree/private-git/private-gits.ts";
 
 export const SOCKET = process.env.RECINTO_ENGINE_SOCKET ?? "/var/run/docker.sock";
 export const IMAGES = fileURLToPath(new URL("../../images/", import.meta.url));
@@ -61,6 +65,9 @@ export class Rig {
   readonly engine = new DockerEngine(SOCKET);
   readonly owner = `test-${randomBytes(6).toString("hex")}`;
   readonly base = realpathSync(mkdtempSync(join(tmpdir(), "recinto-docker-")));
+  /** What the daemon keeps for sandboxes. */
+  readonly given = new GivenFolders(join(this.base, "state/given"));
+  readonly gits = new PrivateGits(join(this.base, "state/git"), () => randomId("git"));
   readonly project: Project;
   readonly profile: Profile;
   readonly #docker = new Dockerode({ socketPath: SOCKET });
@@ -99,6 +106,8 @@ export class Rig {
       imagesDir: IMAGES,
       clock: machineClock,
       runner: { program: PROGRAM, socketsDir: join(this.base, "runners") },
+      given: this.given,
+      privateGit: privateGitPort(this.gits),
     });
   }
 
