@@ -155,8 +155,9 @@ export class HistoryDesk implements HistoryCalls {
     const { registry, rules } = this.#parts;
     const known = new Map<string, Place | "gone">();
     return (past) => {
-      const { project: id, worktree, uid } = past;
-      if (worktree === undefined) return "incomplete";
+      const { project: id, worktree, uid, facts } = past;
+      // Entries of old, and operations on files, which are no text that could be judged.
+      if (worktree === undefined || facts === undefined) return "incomplete";
       const key = JSON.stringify([id, worktree, uid]);
       let place = known.get(key);
       if (place === undefined) {

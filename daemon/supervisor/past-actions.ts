@@ -29,7 +29,7 @@ export interface PastAction {
     readonly rung: Rung;
     readonly rule: string;
   }[];
-  readonly facts: Facts;
+  readonly facts?: Facts;
 }
 
 /** Entries of a query page by page, letting other work go on in between. Stops when `signal` aborts. */
@@ -66,7 +66,7 @@ export function decidedByDenials({ verdict, rules }: PastAction): boolean {
 /** Under other settings and rules, with the facts of then and no refusals. */
 export function judgeAgain(
   evaluate: (input: EvaluateInput) => Verdict,
-  { command, cwd, facts }: PastAction,
+  { command, cwd, facts = {} }: PastAction,
   settings: PolicySettings,
   rules: readonly Rule[],
 ): Verdict {
