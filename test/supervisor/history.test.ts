@@ -152,7 +152,7 @@ describe("replay", () => {
     world.journal?.append({
       event: "proposed_action.created",
       project: "old",
-      data: { ...entry, worktree: "/w" },
+      data: { ...entry, worktree: "/w", facts: {} },
     });
     expect((await replay({ profile: { name: "default" } })).at(-1)).toMatchObject({
       actions: 6,
