@@ -8,6 +8,7 @@ import { ERROR_KINDS } from "./errors.ts";
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   run: async () => (await import("./cli/run.ts")).runCommand(),
   agent: async () => (await import("./cli/agent.ts")).agentCommand(),
+  files: async () => (await import("./cli/files.ts")).filesCommand(),
   approvals: async () => (await import("./cli/approvals.ts")).approvalsCommand(),
   policy: async () => (await import("./cli/policy.ts")).policyCommand(),
   project: async () => (await import("./cli/project.ts")).projectCommand(),

@@ -1,5 +1,11 @@
 /** HTTP over the daemon's Unix socket for programs: one JSON answer, or lines as they come. */
-import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
+import {
+  Agent,
+  type ClientRequest,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+} from "node:http";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ERROR_KINDS, type ErrorCode, RecintoError } from "../errors.ts";
@@ -19,8 +25,20 @@ export interface Call {
   readonly body?: unknown;
   /** Goes after `body`, which is then the first line of NDJSON. */
   readonly rest?: Readable;
+  /** The body as bytes. They are sent once the daemon asks for them: a refusal costs nothing. */
+  readonly content?: AsyncIterable<Uint8Array>;
+  /** A person is asked: the question's id, told again now and then while the answer waits. */
+  readonly onPending?: (approval: string) => void;
   readonly accept?: string;
   readonly signal?: AbortSignal;
+}
+
+export interface BytesReply {
+  readonly headers: IncomingHttpHeaders;
+  /** Leaving the loop closes the connection. */
+  readonly bytes: AsyncGenerator<Buffer, void>;
+  /** After the last byte. */
+  trailers(): Readonly<Record<string, string | undefined>>;
 }
 
 export type FramedOutput = Exclude<FrameEvent, { type: "json" }>;
@@ -38,6 +56,23 @@ export class Transport {
     const response = await this.#send(call);
     const text = await textOf(response);
     return (text === "" ? undefined : parse(text)) as T;
+  }
+
+  /** An answer of bytes. Throws as `json` does; a stream that breaks off throws `daemon-unreachable`. */
+  async bytes(call: Call): Promise<BytesReply> {
+    const response = await this.#send(call);
+    const broken = (error: unknown) => this.#unreachable(error);
+    async function* bytes(): AsyncGenerator<Buffer, void> {
+      try {
+        for await (const chunk of response as AsyncIterable<Buffer>) yield chunk;
+      } catch (error) {
+        throw broken(error);
+      } finally {
+        response.destroy();
+      }
+    }
+    const { headers } = response;
+    return { headers, bytes: bytes(), trailers: () => response.trailers };
   }
 
   /** One value a line. Leaving the loop, or aborting the signal, closes the connection: the daemon then stops the work. */
@@ -123,6 +158,9 @@ export class Transport {
         headers: {
           host: "recinto",
           ...(call.accept === undefined ? {} : { accept: call.accept }),
+          ...(call.content === undefined
+            ? {}
+            : { "content-type": "application/octet-stream", expect: "100-continue" }),
           ...(body === undefined
             ? {}
             : { "content-type": call.rest ? "application/x-ndjson" : "application/json" }),
@@ -132,7 +170,9 @@ export class Transport {
       request.once("response", resolve);
       // Also after the answer has begun: a command may end before it has read all of its stdin.
       request.on("error", reject);
-      if (call.rest === undefined) request.end(body);
+      if (call.onPending !== undefined) tellPending(request, call.onPending);
+      if (call.content !== undefined) sendWhenAsked(request, call.content);
+      else if (call.rest === undefined) request.end(body);
       else {
         request.write(`${body}\n`);
         call.rest.once("error", (error) => request.destroy(error));
@@ -156,6 +196,40 @@ export class Transport {
         : `the connection to the daemon broke off (${code ?? message})`;
     return new RecintoError("daemon-unreachable", what, { cause: error });
   }
+}
+
+/** Early hints that name the question which the answer waits for. */
+function tellPending(request: ClientRequest, onPending: (approval: string) => void): void {
+  request.on("information", ({ headers }) => {
+    const [, approval] = /\/approvals\/([^/>]+)>/.exec(String(headers.link ?? "")) ?? [];
+    if (approval !== undefined) onPending(approval);
+  });
+}
+
+/** Sends the content after `100 Continue`; an answer that comes before or meanwhile is the answer. */
+function sendWhenAsked(request: ClientRequest, content: AsyncIterable<Uint8Array>): void {
+  let answered = false;
+  request.once("response", () => {
+    answered = true;
+    request.end();
+  });
+  request.once("continue", () => {
+    // One listener for the whole body: the daemon may close while a piece waits to be taken.
+    const closed = new Promise((resolve) => request.once("close", resolve));
+    const drained = () => new Promise((resolve) => request.once("drain", resolve));
+    void (async () => {
+      try {
+        for await (const chunk of content) {
+          if (answered || request.destroyed) return;
+          if (!request.write(chunk)) await Promise.race([drained(), closed]);
+        }
+        request.end();
+      } catch (error) {
+        request.destroy(error as Error);
+      }
+    })();
+  });
+  request.flushHeaders();
 }
 
 /** What came since the last look, piece by piece: iterating over the response itself would copy the pieces together. */

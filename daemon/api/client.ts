@@ -1,6 +1,7 @@
 /** The typed client of the daemon: what an agent may do over its project's socket, and an admin over theirs. */
 import { isUtf8 } from "node:buffer";
 import { Readable } from "node:stream";
+import { fileCalls } from "./client-files.ts";
 import { Transport, type TransportOptions } from "./client-transport.ts";
 import type { Answer, Approval, ApprovalState, OpenedSession, Session, Version } from "./schema.ts";
 import type {
@@ -82,6 +83,7 @@ export function agentClient(options: TransportOptions) {
         path: `/v1/sessions/${encode(session)}/check`,
         body: cwd === undefined ? { command } : { command, cwd },
       }),
+    files: (session: string) => fileCalls(http, session),
     run: (session: string, request: ClientRunRequest, signal?: AbortSignal) =>
       run(http, session, request, signal),
     close: () => http.close(),

@@ -51,7 +51,9 @@ function operation(route: Route): object {
     summary: route.summary,
     "x-recinto-sockets": route.sockets,
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(route.body === null ? {} : { requestBody: requestBody(route) }),
+    ...(route.body === null && route.takes === undefined
+      ? {}
+      : { requestBody: requestBody(route) }),
     responses: { ...success(route), ...failures(route) },
   };
 }
@@ -60,7 +62,10 @@ function isOptional(schema: unknown): boolean {
   return schema instanceof z.ZodExactOptional || schema instanceof z.ZodOptional;
 }
 
+const BYTES = { schema: { type: "string", format: "binary" } };
+
 function requestBody(route: Route): object {
+  if (route.takes !== undefined) return { required: true, content: { [route.takes]: BYTES } };
   const schema = inline(route.body as z.ZodType);
   return {
     required: true,
@@ -75,6 +80,9 @@ const FRAMES =
   "The same events in binary frames, for a request with this type in Accept: docs/api-streams.md.";
 
 function success(route: Route): object {
+  if (route.gives !== undefined) {
+    return { 200: { description: "The bytes.", content: { [route.gives]: BYTES } } };
+  }
   if (route.answer === null) return { 204: { description: "Done." } };
   const type = route.lines ? "application/x-ndjson" : "application/json";
   return {

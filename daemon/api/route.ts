@@ -5,6 +5,7 @@ import type { ErrorCode } from "../errors.ts";
 import type { Profile } from "../settings/types.ts";
 import type { Supervisor } from "../supervisor/supervisor-interface.ts";
 import type { Caller } from "../supervisor/types.ts";
+import type { BytesAnswer } from "./byte-bodies.ts";
 import { IdSchema } from "./schema-text.ts";
 
 /** All that the routes stand on. */
@@ -33,6 +34,10 @@ export interface RouteRequest<Params, Query, Body> {
   readonly body: Body;
   /** Lines of an NDJSON body after the first; empty for any other body. */
   readonly rest: AsyncGenerator<unknown, void>;
+  /** The body of a route that takes bytes; empty for any other. */
+  readonly content: AsyncIterable<Uint8Array>;
+  /** Tells a client whose answer has to wait where to look meanwhile. */
+  readonly announce: (path: string) => void;
   /** Aborts when the client is gone or the daemon closes the connection. */
   readonly signal: AbortSignal;
   readonly log: Logger;
@@ -47,6 +52,10 @@ export interface Route {
   readonly params: z.ZodObject;
   readonly query: z.ZodObject;
   readonly body: z.ZodType | null;
+  /** The body is bytes, usually of this media type, and no JSON. */
+  readonly takes?: string;
+  /** The answer is bytes, usually of this media type: `handle` gives a BytesAnswer. */
+  readonly gives?: string;
   /** The body may also be NDJSON, whose first line is `body`. */
   readonly bodyGoesOn: boolean;
   /** The shape of the answer: of all of it, or of each line. null: 204 without a body. */
@@ -83,6 +92,7 @@ interface RouteParts<Path extends string, Query extends z.ZodObject, Body extend
   readonly summary: string;
   readonly query?: Query;
   readonly body?: Body;
+  readonly takes?: string;
   readonly errors?: readonly ErrorCode[];
 }
 
@@ -137,6 +147,30 @@ export function linesRoute<
   },
 ): Route {
   return { ...common(parts), bodyGoesOn: false, lines: true, ...parts, ...filled(parts) };
+}
+
+/** A route that answers with bytes. */
+export function bytesRoute<
+  const Path extends string,
+  Query extends z.ZodObject = typeof NO_QUERY,
+  Body extends z.ZodType = z.ZodUndefined,
+>(
+  parts: RouteParts<Path, Query, Body> & {
+    readonly gives: string;
+    readonly handle: (
+      backend: Backend,
+      request: Handled<Path, Query, Body>,
+    ) => Promise<BytesAnswer>;
+  },
+): Route {
+  return {
+    ...common(parts),
+    answer: null,
+    bodyGoesOn: false,
+    lines: false,
+    ...parts,
+    ...filled(parts),
+  };
 }
 
 function common(parts: { readonly path: string }): Pick<Route, "params"> {

@@ -14,6 +14,7 @@ import {
 import type { Caller } from "../supervisor/types.ts";
 import { errorBody, sendError, sendJson, sendLines, sendNothing, sendRawError } from "./answer.ts";
 import { type BodyBudget, readJson, readLines } from "./body.ts";
+import { announcer, type BytesAnswer, BytesBody, sendBytes } from "./byte-bodies.ts";
 import { callerOf } from "./caller.ts";
 import type { Backend, Route, RouteRequest } from "./route.ts";
 import { echo, findRoute, parsePart, queryOf } from "./router.ts";
@@ -61,6 +62,8 @@ export function createApiServer(parts: ServerParts): ApiServer {
     const caller = callers.get(request.socket);
     if (caller !== undefined) void serve(parts, caller, request, response);
   });
+  // A client that asks first whether to send its body is served by the same steps; byte-bodies.ts tells it to go on.
+  http.on("checkContinue", (request, response) => http.emit("request", request, response));
   http.on("clientError", (error: NodeJS.ErrnoException, connection) => {
     if (connection.writable && error.code !== "ECONNRESET") {
       sendRawError(connection, protocolError(error), parts.requestId());
@@ -124,6 +127,8 @@ async function answer(
   const { route, params } = findRoute(parts.routes, caller.socket.kind, request.method ?? "", path);
   const checkedParams = parsePart(route.params, "path", params);
   const query = parsePart(route.query, "query", queryOf(new URLSearchParams(search)));
+  const content = new BytesBody(request, response);
+  if (route.takes === undefined && request.headers.expect !== undefined) response.writeContinue();
   const { body, rest } = await bodyOf(route, request, parts.bodies);
   // The table holds routes of every shape; each was made by a function that ties its handler to its schemas.
   const given = {
@@ -132,6 +137,8 @@ async function answer(
     query: query as never,
     body: body as never,
     rest,
+    content: route.takes === undefined ? nothing() : content,
+    announce: announcer(response),
     signal,
     log,
   } satisfies RouteRequest<never, never, never>;
@@ -139,13 +146,30 @@ async function answer(
     await sendFrames(response, route.handleFrames(parts.backend, given), signal, failure);
     return;
   }
+  if (route.takes !== undefined) {
+    const value = await handleBytes(() => route.handle(parts.backend, given), content);
+    sendJson(response, value);
+    return;
+  }
   const handled = route.handle(parts.backend, given);
-  if (route.lines) {
+  if (route.gives !== undefined) {
+    await sendBytes(response, (await handled) as BytesAnswer, signal);
+  } else if (route.lines) {
     await sendLines(response, handled as AsyncIterable<unknown>, signal, failure);
   } else {
     const value = await handled;
     if (value === null) sendNothing(response);
     else sendJson(response, value);
+  }
+}
+
+/** What is refused while the client still sends is told to it once it has sent, or enough of it. */
+async function handleBytes(handle: () => unknown, content: BytesBody): Promise<unknown> {
+  try {
+    return await handle();
+  } catch (error) {
+    await content.drain();
+    throw error;
   }
 }
 
@@ -169,6 +193,7 @@ async function bodyOf(
   request: IncomingMessage,
   bodies: BodyBudget,
 ): Promise<{ body: unknown; rest: AsyncGenerator<unknown, void> }> {
+  if (route.takes !== undefined) return { body: undefined, rest: nothing() };
   const type = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
   if (route.bodyGoesOn && type === "application/x-ndjson") {
     const { first, rest } = await readLines(request);

@@ -12,6 +12,7 @@ import type {
   SessionInfo,
 } from "../../daemon/supervisor/types.ts";
 
+import { FakeFiles } from "./fake-files.ts";
 export const VERDICT: Verdict = {
   verdict: "allow",
   effects: ["read"],
@@ -203,6 +204,9 @@ export class FakeSupervisor implements Supervisor {
   readonly sessionRules: Parameters<Supervisor["ruleFiles"]["giveSession"]>[1][] = [];
 
   readonly ruleFiles: Supervisor["ruleFiles"] = {
+  /** Files in memory, by path. */
+  readonly files = new FakeFiles();
+
     list: () => this.policyFiles,
     trust: (_caller, project, file, sha256) => {
       this.trusted.push(`${file} ${sha256}`);

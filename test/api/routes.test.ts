@@ -41,6 +41,16 @@ test("what an agent may do is exactly this", () => {
     "GET /v1/sessions/{session}/approvals/{approval}",
     "POST /v1/sessions/{session}/check",
     "POST /v1/sessions/{session}/exec",
+    "GET /v1/sessions/{session}/files/list",
+    "POST /v1/sessions/{session}/files/mkdir",
+    "POST /v1/sessions/{session}/files/move",
+    "GET /v1/sessions/{session}/files/pack",
+    "POST /v1/sessions/{session}/files/patch",
+    "GET /v1/sessions/{session}/files/read",
+    "POST /v1/sessions/{session}/files/remove",
+    "GET /v1/sessions/{session}/files/stat",
+    "POST /v1/sessions/{session}/files/unpack",
+    "POST /v1/sessions/{session}/files/write",
     "GET /v1/version",
   ]);
 });

@@ -1,6 +1,18 @@
 /** Every route of every socket, in the order that the router searches and the OpenAPI file lists. */
 import type { Route } from "../route.ts";
 import { answerApproval, listApprovals, showApproval, watchApprovals } from "./approvals.ts";
+import {
+  listFiles,
+  makeFolder,
+  moveFile,
+  packFiles,
+  patchFiles,
+  readFile,
+  removeFile,
+  statFile,
+  unpackFiles,
+  writeFile,
+} from "./files.ts";
 import { gitStatus, undoImport } from "./git.ts";
 import { previewRules, replay, stats } from "./history.ts";
 import {
@@ -70,6 +82,16 @@ export const ROUTES: readonly Route[] = [
   showOwnApproval,
   check,
   exec,
+  listFiles,
+  makeFolder,
+  moveFile,
+  packFiles,
+  patchFiles,
+  readFile,
+  removeFile,
+  statFile,
+  unpackFiles,
+  writeFile,
   stats,
   version,
   watchApprovals,
