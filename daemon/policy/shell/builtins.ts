@@ -60,6 +60,7 @@ function popd(run: Run, command: SimpleCommand, state: State, frame: Frame): Out
 
 function exit(run: Run, command: SimpleCommand, state: State, frame: Frame): Outcome {
   run.emit(command, state.cwds, frame);
+  run.mayStop = true;
   // With more than one operand bash complains and goes on.
   const over = command.words.length <= 2 && command.words.slice(1).every(isStatus);
   return over
@@ -81,6 +82,7 @@ function leavesLoop(run: Run, command: SimpleCommand, state: State, frame: Frame
   const outcome = ordinary(run, command, state, frame);
   if (frame.exits === null) return outcome;
   frame.exits.push(state);
+  run.mayStop = true;
   const sure =
     command.words.length <= 2 &&
     command.words.slice(1).every((word) => /^[1-9]\d*$/.test(literalText(word) ?? ""));
@@ -256,6 +258,7 @@ function alias(run: Run, command: SimpleCommand, _state: State, frame: Frame): n
 }
 
 function exec(run: Run, command: SimpleCommand, state: State, frame: Frame): Outcome | null {
+  run.mayStop = true;
   if (command.words.length > 1) return null;
   if (command.redirects.some(({ fd, kind }) => fd === 0 && kind !== "dup")) {
     run.problem("redirected-shell", "what the shell itself reads is changed", frame);

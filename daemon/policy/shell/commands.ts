@@ -64,7 +64,24 @@ export function simpleCommand(run: Run, node: Command, state: State, frame: Fram
     wrappers: NO_WRAPPERS,
     shellLevel: true,
   };
-  return dispatch(run, command, here, frame);
+  return withAndWithout(run, command, here, frame);
+}
+
+/** An unquoted number that may not be printed may be no word: read both ways, so that no option takes another's place. */
+function withAndWithout(run: Run, command: SimpleCommand, state: State, frame: Frame): Outcome {
+  const { words } = command;
+  const at = words.findIndex(
+    ({ value, quoted }) => value.kind === "number" && value.empty && !quoted,
+  );
+  const value = words[at]?.value;
+  if (value?.kind !== "number") return dispatch(run, command, state, frame);
+  run.step();
+  const { empty: _, ...number } = value;
+  const present = words.map((word, place) => (place === at ? { ...word, value: number } : word));
+  const one = withAndWithout(run, { ...command, words: words.toSpliced(at, 1) }, state, frame);
+  const other = withAndWithout(run, { ...command, words: present }, state, frame);
+  const output = other.output === null ? one.output : unknown("with a word or without");
+  return { ok: joinStates(one.ok, other.ok), fail: joinStates(one.fail, other.fail), output };
 }
 
 const SPECIAL =

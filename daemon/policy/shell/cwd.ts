@@ -21,7 +21,7 @@ export type Destination = Folders | "stays";
 
 /** The operand of `cd`, `pushd`, `env -C`: seen from every folder it may start in. */
 export function folderNamed(word: Word, from: Folders): Folders {
-  const texts = textsOf(word.value);
+  const texts = textsOf(word.value) ?? foldersMeant(word.value);
   if (texts === null) return null;
   const found = new Set<string>();
   for (const text of texts) {
@@ -31,6 +31,27 @@ export function folderNamed(word: Word, from: Folders): Folders {
   }
   return [...found];
 }
+
+/**
+ * Folders that a wildcard or a lister names, with `*` standing for a name that is not known. What is climbed to from
+ * there is as far out as it can be, so that what is in scope from the stand-in is in scope from the folder.
+ */
+function foldersMeant(value: Word["value"]): readonly string[] | null {
+  if (value.kind === "listed") {
+    return !value.split && !value.dashed
+      ? value.bases.flatMap((base) => [base, `${base}/${SOME_NAME}`])
+      : null;
+  }
+  // `-/` is no option, but `-P` is.
+  if (value.kind !== "glob" || (value.dashed && !value.pattern.endsWith("/"))) return null;
+  const parts = value.pattern.split("/");
+  // `.*` may be the folder above, `**` any depth.
+  if (parts.some((part) => part === ".." || /^\..*[*?[]|\*\*|\(/.test(part))) return null;
+  return [parts.map((part) => (/[*?[(]/.test(part) ? SOME_NAME : part)).join("/")];
+}
+
+/** No folder that anyone makes has this name; one that has it is looked at more closely, not less. */
+export const SOME_NAME = "*";
 
 /** Variables that `cd` heeds; once they are set by hand, where it leads is not followed. */
 const HEEDED = ["CDPATH", "PWD", "OLDPWD", "DIRSTACK"];

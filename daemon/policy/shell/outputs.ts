@@ -17,6 +17,7 @@ import {
   NUMBER,
   oneOf,
   PLAIN,
+  perhaps,
   textsOf,
   unknown,
 } from "./values.ts";
@@ -63,7 +64,8 @@ const grep: Printer = (command, run, state) => {
   });
   if (!counting?.options.has("c")) return dropping(command, run, state);
   const files = counting.operands.length - (counting.options.has("e") ? 0 : 1);
-  return files <= 1 && counting.operands.every(single) ? NUMBER : UNKNOWN;
+  if (files > 1 || !counting.operands.every(single)) return UNKNOWN;
+  return files === 1 ? perhaps(NUMBER) : NUMBER;
 };
 
 const echo: Printer = ({ words }) => {
@@ -189,7 +191,7 @@ const git: Printer = (command, run, state) => {
       : UNKNOWN;
   }
   return /^(?:--verify |--short(?:=\d+)? )?(?:HEAD|@)$/.test(texts.slice(1).join(" "))
-    ? PLAIN
+    ? perhaps(PLAIN)
     : UNKNOWN;
 };
 

@@ -120,6 +120,8 @@ export class Run {
   readonly hooks: Hooks;
   readonly segments: Writable<Segment>[] = [];
   readonly problems: Problem[] = [];
+  /** Something was read that may end the shell it is in before all of its commands have run. */
+  mayStop = false;
   /** Above zero while a loop body is read only to learn what it changes. */
   dry = 0;
   /** Segments whose output goes where the current command's output goes. */

@@ -38,7 +38,12 @@ export type WordValue =
    * A number or a plain word that can be neither an option, a path out of the folder nor code: `$?`, `${#x}`, `$((…))`.
    * `sample`: one text it may be; the true one differs from it only in its digits.
    */
-  | { readonly kind: "number"; readonly sample?: string }
+  | {
+      readonly kind: "number";
+      readonly sample?: string;
+      /** It may be no text at all: the command that prints it may fail. Unquoted it would then be no word. */
+      readonly empty?: true;
+    }
   /**
    * Not known. `prefix` is literal text that is sure to come first. `many`: may be any number of words.
    * `sample` (`/tmp/out-$$`, `$(mktemp)`): one text it may be; the true one differs from it only in letters and digits

@@ -4,7 +4,7 @@ import { outputOf } from "./outputs.ts";
 import type { Frame, Outcome, Output, Run, SimpleCommand } from "./run.ts";
 import type { Problem, Word } from "./segment.ts";
 import { type State, withUnknownVariables } from "./state.ts";
-import { unknown } from "./values.ts";
+import { literalText, perhaps, unknown } from "./values.ts";
 
 /** `/usr/bin/env` is env; `./env` is not. */
 export function programName(name: string): string {
@@ -25,13 +25,25 @@ export function ordinary(
   const output = command.redirected
     ? null
     : (withMessages(command.redirects) ?? outputOf(run, command, state));
-  return { ok: state, fail: state, output };
+  return {
+    ok: state,
+    fail: state,
+    output: mayFail(command.redirects) ? perhaps(output) : output,
+  };
 }
 
 /** With `2>&1` an output holds messages too, which may be anything. */
 export function withMessages(redirects: SimpleCommand["redirects"]): Output {
   const mixed = redirects.some(({ fd, kind }) => fd === 2 && kind === "dup");
   return mixed ? unknown("output and messages") : null;
+}
+
+/** A redirect that cannot be made keeps the command from running. */
+export function mayFail(redirects: SimpleCommand["redirects"]): boolean {
+  return redirects.some(
+    ({ kind, target }) =>
+      target !== undefined && kind !== "dup" && literalText(target) !== "/dev/null",
+  );
 }
 
 /** A segment of which so little is known that it may have changed anything in the shell. */

@@ -14,7 +14,7 @@ const SAFE_NAMES = new Set(
 );
 /** Options of `shopt` that change neither the grammar nor where a pattern may lead. */
 const SAFE_SHOPT = new Set(
-  "nullglob failglob dotglob globstar nocaseglob nocasematch inherit_errexit checkwinsize cmdhist histappend lithist huponexit checkjobs globasciiranges".split(
+  "nullglob failglob dotglob globstar nocaseglob nocasematch checkwinsize cmdhist histappend lithist huponexit checkjobs globasciiranges".split(
     " ",
   ),
 );
@@ -22,6 +22,7 @@ const SAFE_SHOPT = new Set(
 export function setOptions(run: Run, command: SimpleCommand, state: State, frame: Frame): Outcome {
   const outcome = ordinary(run, command, state, frame);
   const { words } = command;
+  run.mayStop = true;
   let after = state;
   let at = 1;
   for (; at < words.length; at++) {

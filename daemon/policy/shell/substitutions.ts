@@ -5,7 +5,7 @@ import { dispatch } from "./commands.ts";
 import type { Frame, Hooks, Outcome, Run } from "./run.ts";
 import type { WordValue } from "./segment.ts";
 import type { State } from "./state.ts";
-import { EMPTY, literal, unknown } from "./values.ts";
+import { EMPTY, oneOf, perhaps, textsOf, unknown } from "./values.ts";
 import { readBody, readScript } from "./walk.ts";
 import { partValue, unsplit } from "./words.ts";
 
@@ -14,9 +14,10 @@ function substituted(output: Outcome["output"]): WordValue {
   if (output === null) return EMPTY;
   // The command may fail and print nothing; what `mktemp` would do then is not worth a question.
   if (output.kind === "listed") return { ...output, empty: true };
-  if (output.kind !== "literal") return output;
-  if (output.value.includes("\0")) return unknown("a NUL in an output");
-  return literal(output.value.replace(/\n+$/, ""));
+  const texts = textsOf(output);
+  if (texts === null) return output;
+  if (texts.some((text) => text.includes("\0"))) return unknown("a NUL in an output");
+  return oneOf(texts.map((text) => text.replace(/\n+$/, "")));
 }
 
 /** Reads a script that stands in a word: it runs in a shell of its own. */
@@ -27,8 +28,9 @@ function readInside(
   frame: Frame,
 ): { output: Outcome["output"]; from: readonly number[] } {
   if (script.errors !== undefined) run.parseErrors(script, frame.nested);
-  const outer = run.sink;
+  const { sink: outer, mayStop } = run;
   run.sink = [];
+  run.mayStop = false;
   const { output } = readScript(run, script, state, {
     ...frame,
     source: script.source ?? frame.source,
@@ -42,7 +44,11 @@ function readInside(
   });
   const from = run.sink;
   run.sink = outer;
-  return { output, from };
+  // Under `-e` a POSIX shell stops in here too.
+  const posix = frame.wrappers.some((name) => name !== "bash" && /sh$/.test(name));
+  const stops = run.mayStop || posix;
+  run.mayStop = mayStop;
+  return { output: stops ? perhaps(output) : output, from };
 }
 
 function unread(run: Run, text: string, frame: Frame, at: number): void {

@@ -6,9 +6,11 @@ import type { Word, WordValue } from "./segment.ts";
 /** Alternatives a variable may have before it counts as unknown: enough for branches, few enough to compare. */
 const ALTERNATIVES_MAX = 64;
 
-export const NUMBER: WordValue = { kind: "number", sample: "1" };
+type Numeric = Extract<WordValue, { kind: "number" }>;
+
+export const NUMBER: Numeric = { kind: "number", sample: "1" };
 /** A word such as a date or a commit id, whose very text has no digits-only sample. */
-export const PLAIN: WordValue = { kind: "number" };
+export const PLAIN: Numeric = { kind: "number" };
 export const EMPTY: WordValue = { kind: "literal", value: "" };
 
 type Unknown = Extract<WordValue, { kind: "unknown" }>;
@@ -46,7 +48,7 @@ export function sameValue(a: WordValue, b: WordValue): boolean {
     case "literal":
       return b.kind === "literal" && a.value === b.value;
     case "number":
-      return b.kind === "number" && a.sample === b.sample;
+      return b.kind === "number" && a.sample === b.sample && a.empty === b.empty;
     case "unknown":
       // Why it is not known does not matter to what may happen next.
       return (
@@ -75,8 +77,9 @@ export function joinValues(a: WordValue, b: WordValue): WordValue {
     if (all.size <= ALTERNATIVES_MAX) return oneOf([...all]);
   }
   if (isNumeric(a) && isNumeric(b)) {
-    const counted = [a, b].every((one) => one.kind !== "number" || one.sample !== undefined);
-    return counted ? NUMBER : PLAIN;
+    const numbers = [a, b].filter((one) => one.kind === "number");
+    const value = numbers.every((one) => one.sample !== undefined) ? NUMBER : PLAIN;
+    return numbers.some((one) => one.empty) ? { ...value, empty: true } : value;
   }
   const one = pathsIn(a);
   const other = pathsIn(b);
@@ -110,6 +113,20 @@ function digitsIn(sample: string | undefined, prefix: string, plain: boolean): W
   }
   const base = { kind: "unknown", prefix, many: false, why: "text with a number in it" } as const;
   return sample === undefined ? base : { ...base, sample };
+}
+
+/** What a command prints that may not run, or may fail. */
+export function perhaps(output: WordValue | null): WordValue | null {
+  switch (output?.kind) {
+    case "literal":
+    case "oneOf":
+      return joinValues(EMPTY, output);
+    case "number":
+    case "listed":
+      return { ...output, empty: true };
+    default:
+      return output;
+  }
 }
 
 function isPlain(text: string): boolean {
@@ -191,6 +208,8 @@ function filled(paths: Paths): Paths {
 
 /** `a` followed by `b` in one word. */
 export function concatenate(a: WordValue, b: WordValue): WordValue {
+  if (a.kind === "literal" && a.value === "") return b;
+  if (b.kind === "literal" && b.value === "") return a;
   if (a.kind === "unknown") {
     if (b.kind === "unknown") return unknown(a.why, a.many || b.many, a.prefix);
     const tail = b.kind === "literal" ? b.value : b.kind === "number" ? b.sample : undefined;
@@ -220,8 +239,7 @@ export function concatenate(a: WordValue, b: WordValue): WordValue {
     const left = a.kind === "number" ? a.sample : a.kind === "literal" ? a.value : undefined;
     const right = b.kind === "number" ? b.sample : b.kind === "literal" ? b.value : undefined;
     // A number that a command failed to print leaves `/…` behind.
-    const bare =
-      a.kind === "number" && /^\d+$/.test(left ?? "") && (right?.startsWith("/") ?? true);
+    const bare = a.kind === "number" && a.empty && (right?.startsWith("/") ?? true);
     const sample = bare || left === undefined || right === undefined ? undefined : left + right;
     const prefix = a.kind === "literal" ? a.value : "";
     const plain =

@@ -17,9 +17,9 @@ import { arithmeticCommand, testCommand } from "./conditions.ts";
 import { arithmeticLoop, forLoop, whileLoop } from "./loops.ts";
 import { readRedirects } from "./redirects.ts";
 import type { ContextLabel, Frame, Outcome, Output, Run } from "./run.ts";
-import { withMessages } from "./segments.ts";
+import { mayFail, withMessages } from "./segments.ts";
 import { joinFolders, joinStates, type State, withUntrusted } from "./state.ts";
-import { unknown } from "./values.ts";
+import { perhaps, unknown } from "./values.ts";
 import { unsplit } from "./words.ts";
 
 const UNREACHED = undefined;
@@ -39,7 +39,7 @@ export function readScript(run: Run, script: ParsedScript, state: State, frame: 
     run.touched = new Set();
     run.touchedFolders = false;
     outcome = readList(run, line, here, frame);
-    output = bothOutputs(output, outcome.output);
+    output = bothOutputs(output, run.erring ? perhaps(outcome.output) : outcome.output);
     const next = joinStates(outcome.ok, outcome.fail);
     reached &&= next !== undefined || run.erring;
     here = next ?? here;
@@ -129,7 +129,7 @@ function readAndOr(run: Run, node: AndOr | PipelineNode, state: State, frame: Fr
     const and = at === 0 || node.operators[at - 1] === "&&";
     const from = and ? ok : fail;
     const outcome = readPipeline(run, command, from ?? here, frame);
-    output = bothOutputs(output, outcome.output);
+    output = bothOutputs(output, at === 0 ? outcome.output : perhaps(outcome.output));
     here = joinStates(outcome.ok, outcome.fail) ?? here;
     // A side that nothing leads to is read, but leads to nothing.
     const reached = from !== undefined;
@@ -261,14 +261,15 @@ export function readCompound(
       for (const { clause, then } of [node, ...node.elif]) {
         const condition = readList(run, clause.commands, here ?? state, inside);
         const body = readList(run, then.commands, condition.ok ?? here ?? state, inside);
-        output = bothOutputs(bothOutputs(output, condition.output), body.output);
+        const first = here === state ? condition.output : perhaps(condition.output);
+        output = bothOutputs(bothOutputs(output, first), perhaps(body.output));
         if (condition.ok !== undefined) after = joinStates(after, joinStates(body.ok, body.fail));
         here = condition.fail;
       }
       if (node.else === undefined) return both(joinStates(after, here), output);
       const last = readList(run, node.else.commands, here ?? state, inside);
       const end = here === undefined ? undefined : joinStates(last.ok, last.fail);
-      return both(joinStates(after, end), bothOutputs(output, last.output));
+      return both(joinStates(after, end), bothOutputs(output, perhaps(last.output)));
     }
     case "For":
     case "Select":
@@ -289,7 +290,7 @@ export function readCompound(
         // Patterns are expanded one after the other, until one matches.
         const here = joinStates(joinStates(begin, run.applyAssigned(begin)), falling) ?? begin;
         const body = readList(run, item.body.commands, here, inside);
-        output = bothOutputs(output, body.output);
+        output = bothOutputs(output, perhaps(body.output));
         const end = joinStates(body.ok, body.fail);
         falling = item.terminator === ";&" || item.terminator === ";;&" ? end : undefined;
         after = joinStates(joinStates(after, here), end);
@@ -326,7 +327,7 @@ function readRedirected(run: Run, node: Redirected, state: State, frame: Frame):
   const outcome = readCompound(run, node.command, begin, { ...frame, stdin, input });
   run.sink = outer;
   const output = redirected ? null : (withMessages(redirects) ?? outcome.output);
-  return { ...outcome, output };
+  return { ...outcome, output: mayFail(redirects) ? perhaps(output) : output };
 }
 
 /** The body of a function. */

@@ -50,6 +50,32 @@ describe("variables", () =>
     'v $(cat f) "$(cat f)"': "v ?* ?",
   }));
 
+describe("what a command prints that may not run", () => {
+  const cases: Record<string, string> = {
+    'v "$(false && echo a)/x"': "v {/x|a/x}",
+    'v "$(exit; echo a)/x"': "v {/x|a/x}",
+    'v "$(echo a < f)/x"': "v {/x|a/x}",
+    'v "$(if true; then echo a; fi)/x"': "v {/x|a/x}",
+    'v "$(cd src && pwd)/x"': "v {/x|/w/src/x}",
+    'v "$(echo a)/x"': "v a/x",
+  };
+  for (const [command, expected] of Object.entries(cases)) {
+    test(command, () => expect(last(command)).toBe(expected));
+  }
+  test("a trap prints at the end", () => {
+    expect(segments("v \"$(echo a; trap 'echo b' EXIT)\"").slice(0, 3)).toEqual([
+      "echo a",
+      'trap "echo b" EXIT',
+      "v ?",
+    ]);
+  });
+  test("a number that may be no word is read with and without", () => {
+    expect(segments("head -n $(wc -l < f) x").slice(1)).toEqual(["head -n x", "head -n #1 x"]);
+    expect(segments("N=$(wc -l < f); v -o $N x").slice(1)).toEqual(["v -o x", "v -o #1 x"]);
+    expect(segments('v -o "$(wc -l < f)" $(nproc)').slice(2)).toEqual(["v -o #1 #1"]);
+  });
+});
+
 describe("a part of a line that may not have run", () => {
   test("after an expansion that may fail, nothing on its line is sure", () => {
     expect(last("X=/etc; : $((1/0)); X=ok\nv $X")).toBe("v ?*");
