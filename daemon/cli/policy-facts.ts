@@ -58,7 +58,12 @@ export function judgeOnDisk(
 function mentioned(verdict: Verdict, settings: PolicySettings): readonly string[] {
   const paths = new Set<string>(verdict.bindTo);
   for (const segment of verdict.segments) {
-    for (const cwd of segment.cwds) paths.add(cwd);
+    for (const cwd of segment.cwds) {
+      paths.add(cwd);
+      // A folder chosen by a wildcard may be any link beside it.
+      const at = `${cwd}/`.indexOf("/*/");
+      if (at > 0) for (const link of linksIn(cwd.slice(0, at), settings)) paths.add(link);
+    }
     for (const { path, real } of segment.paths) {
       paths.add(path);
       if (real !== undefined) paths.add(real);

@@ -2,6 +2,7 @@
 import type { Description, Use } from "./catalogue/description.ts";
 import { matches } from "./globs.ts";
 import { isWithin, normalise, type RealPaths, type Resolved, resolve } from "./paths.ts";
+import { SOME_NAME } from "./shell/cwd.ts";
 import type { Segment, Word } from "./shell/segment.ts";
 import type { ActionClass, Facts, PolicySettings, TouchedPath } from "./types.ts";
 
@@ -82,6 +83,7 @@ export function locate(
 /** Objections to the folder a segment starts in, whatever its words are (A1). */
 export function cwdObjections(segment: Segment, scope: Scope): readonly Objection[] {
   const { places, objections } = placesOfCwd(segment, scope);
+  objections.push(...linksBelow(segment, scope));
   for (const place of places) {
     const roots = [...scope.readRoots, ...scope.scratch];
     if (!rootOf(place, roots)) {
@@ -92,6 +94,16 @@ export function cwdObjections(segment: Segment, scope: Scope): readonly Objectio
     }
   }
   return objections;
+}
+
+/** A folder chosen by a wildcard may be a link: every one that leaves below what is known of it stands against it. */
+function linksBelow(segment: Segment, scope: Scope): Objection[] {
+  if (scope.escaping.length === 0) return [];
+  const link = (segment.cwds ?? []).flatMap((cwd) => {
+    const at = `${cwd}/`.indexOf(`/${SOME_NAME}/`);
+    return at < 0 ? [] : (scope.escaping.find((path) => isWithin(path, cwd.slice(0, at))) ?? []);
+  })[0];
+  return link === undefined ? [] : [leavingLink(link)];
 }
 
 /** `read`: any scope root; `write`: worktree or scratch; `code`: the worktree only, for what runs and for git. */

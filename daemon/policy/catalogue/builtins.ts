@@ -289,6 +289,7 @@ export const builtins: readonly VerbSpec[] = [
     note: "moves; the folder is judged with what follows",
     flags: "-L -P -e -@ -n",
     digits: true,
+    anyArgs: true,
     operands: "data",
     help: "",
     refine: (parsed, draft) => {
