@@ -9,7 +9,7 @@ import {
   GRANT_USES_MAX,
 } from "../limits.ts";
 import { CONTRACT_DURATION, durationText, parseTtl } from "./durations.ts";
-import { hostPatternText, parseHostPattern } from "./host-patterns.ts";
+import { parseHostPattern } from "./host-patterns.ts";
 import { parsePathPattern } from "./resources.ts";
 
 /** Text that a function reads or refuses with a reason; the error repeats the value. */
@@ -27,9 +27,10 @@ function read<T>(what: string, parse: (text: string) => { value: T } | { refused
     });
 }
 
-const name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, {
-  error: "must be lower-case words joined by -, such as focused-tests",
-});
+const NAME_FORM = "must be lower-case words joined by -, such as focused-tests";
+const name = z
+  .string({ error: NAME_FORM })
+  .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, { error: NAME_FORM });
 
 const path = read("a path from the worktree down, such as src/**", (text) => {
   const parsed = parsePathPattern(text);
@@ -39,7 +40,7 @@ const path = read("a path from the worktree down, such as src/**", (text) => {
 const host = read("a host such as example.org or *.example.org", (text) => {
   const parsed = parseHostPattern(text);
   return parsed.refused === undefined
-    ? { value: hostPatternText(parsed.pattern) }
+    ? { value: parsed.pattern }
     : { refused: `is refused: ${parsed.refused}` };
 });
 

@@ -12,11 +12,10 @@ export interface CloseCause {
 }
 
 /** How a closed grant may come back. The agent alone only renews what ended by time or by itself (C5). */
-export type Renewal =
-  | { readonly by: "request"; readonly text: string }
-  | { readonly by: "person"; readonly text: string }
-  | { readonly by: "phase"; readonly text: string }
-  | { readonly by: "nobody"; readonly text: string };
+export interface Renewal {
+  readonly by: "request" | "person" | "phase" | "nobody";
+  readonly text: string;
+}
 
 /** A temporary right, live or on its way out (C3). */
 export interface Grant extends Resource {

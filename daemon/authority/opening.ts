@@ -9,7 +9,7 @@ import {
 } from "../limits.ts";
 import { DONE, type Draft, emit, refusal, restoreRule, ruleNamed, usesLeftOf } from "./draft.ts";
 import { durationText } from "./durations.ts";
-import { hostPatternText, parseHostPattern } from "./host-patterns.ts";
+import { parseHostPattern } from "./host-patterns.ts";
 import type {
   Grant,
   LedgerCommand,
@@ -195,7 +195,7 @@ function readable({ paths, hosts, commands }: Resource): Resource | string {
   for (const host of hosts) {
     const parsed = parseHostPattern(host);
     if (parsed.refused !== undefined) return `the host ${host} is refused: ${parsed.refused}`;
-    named.push(hostPatternText(parsed.pattern));
+    named.push(parsed.pattern);
   }
   if (commands.some(([program]) => program === undefined || program === "")) {
     return "a command begins with the name of a program";
