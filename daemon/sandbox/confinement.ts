@@ -21,12 +21,14 @@ const SHARED_MEMORY = "/dev/shm";
 const READING: ReadonlySet<ActionClass> = new Set<ActionClass>(["read", "scratch", "loopback"]);
 
 /**
- * Scratch may always be written, since nothing later trusts it. An unknown verb that nobody decided about (the profile's
+ * Scratch may always be written, since nothing later trusts it, but for a scratch folder that holds a worktree which may
+ * not: Landlock gives rights over all that is below a folder. An unknown verb that nobody decided about (the profile's
  * `unknown: confine`) holds the whole command to reading: its processes cannot be told from the rest.
  */
 export function confinementOf(input: ConfinementInput): Confinement {
-  const { segments, approved, scratch } = input;
-  const writable = new Set(scratch);
+  const { segments, approved, scratch, worktree } = input;
+  const around = scratch.filter((folder) => worktree.startsWith(`${folder}/`));
+  const writable = new Set(scratch.filter((folder) => !around.includes(folder)));
   const classes = new Set(segments.flatMap((segment) => segment.classes));
   const guessed = segments.some(
     ({ classes, rung }) => !approved && rung === "scope" && classes.includes("unknown"),
@@ -41,6 +43,7 @@ export function confinementOf(input: ConfinementInput): Confinement {
     for (const path of placesOf(segment, input)) writable.add(path);
   }
   if (writes) writable.add(SHARED_MEMORY);
+  if (writable.has(worktree)) for (const folder of around) writable.add(folder);
   return {
     writable: [...writable].sort(),
     readOnly: !writes && !classes.has("scratch"),

@@ -79,7 +79,18 @@ function foldersIn(folder: string): string[] {
   }
 }
 
+/** By project object, which is another once its file changed: compiling a glob costs more than judging most commands. */
+const matchers = new WeakMap<Project, (path: string) => boolean>();
+
 function matcherOf(project: Project): (path: string) => boolean {
+  const known = matchers.get(project);
+  if (known !== undefined) return known;
+  const made = makeMatcher(project);
+  matchers.set(project, made);
+  return made;
+}
+
+function makeMatcher(project: Project): (path: string) => boolean {
   const matches = picomatch(project.worktrees, { dot: true });
   // `trees/**` matches `trees` too, and that folder holds the worktrees: it is none.
   const holder = project.worktrees.replace(/(?:\/\*\*)+$/, "");

@@ -64,7 +64,7 @@ export type Runner = (command: string, options?: { root?: boolean }) => Promise<
 export class Rig {
   readonly engine = new DockerEngine(SOCKET);
   readonly owner = `test-${randomBytes(6).toString("hex")}`;
-  readonly base = realpathSync(mkdtempSync(join(tmpdir(), "recinto-docker-")));
+  readonly base = realpathSync(mkdtempSync("/var/tmp/recinto-docker-"));
   /** What the daemon keeps for sandboxes. */
   readonly given = new GivenFolders(join(this.base, "state/given"));
   readonly gits = new PrivateGits(join(this.base, "state/git"), () => randomId("git"));

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -128,6 +129,16 @@ static _Noreturn void become_command(const struct spec *spec, int streams[3], in
   fail(report, "exec");
 }
 
+/* A pipe that belongs to the command's user: only then may it be opened anew by name, as /dev/stderr is. */
+static bool pipe_of(const struct spec *spec, int pair[2]) {
+  setfsgid(spec->gid);
+  setfsuid(spec->uid);
+  bool made = pipe2(pair, O_CLOEXEC) == 0;
+  setfsuid(geteuid());
+  setfsgid(getegid());
+  return made;
+}
+
 static void close_pair(int pair[2]) {
   for (int end = 0; end < 2; end++) {
     if (pair[end] >= 0) close(pair[end]);
@@ -143,12 +154,12 @@ bool launch(const struct spec *spec, struct launched *launched, int *error_numbe
     made = made && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, terminal) == 0;
   } else {
     if (spec->stdin_open) {
-      made = made && pipe2(in, O_CLOEXEC) == 0;
+      made = made && pipe_of(spec, in);
     } else {
       in[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
       made = made && in[0] >= 0;
     }
-    made = made && pipe2(out, O_CLOEXEC) == 0 && pipe2(err, O_CLOEXEC) == 0;
+    made = made && pipe_of(spec, out) && pipe_of(spec, err);
     /* A larger pipe means fewer wake-ups for a command that prints much; not getting it changes nothing else. */
     if (made) fcntl(out[1], F_SETPIPE_SZ, PIPE_BYTES);
   }
