@@ -106,13 +106,9 @@ describe.skipIf(missing)("commits from a sandbox", () => {
 
   test("no password of a remote's address is in there, and the common dir cannot be written", async () => {
     expect((await ok("git remote -v | head -1")).stdout).toContain("https://example.test/r.git");
-    const { stdout } = await run(
-      world,
-      session,
-      `node -e 'try{require("fs").writeFileSync("${root()}/.git/commondir","x")}catch(e){console.log(e.code)}; try{console.log(require("fs").readFileSync("${root()}/.git/config","utf8"))}catch(e){console.log(e.code)}'; grep -rl s3cret ${root()}/.git 2>/dev/null | wc -l`,
-      { on: answering(world, once) },
-    );
-    expect(stdout).not.toContain("s3cret");
+    const look = `cat ${root()}/.git/config; ls ${root()}/.git; echo > ${root()}/.git/commondir`;
+    const { stdout } = await run(world, session, look, { on: answering(world, once) });
+    expect(stdout).toBe("objects\nworktrees\n");
     expect(existsSync(join(root(), ".git/commondir"))).toBe(false);
   });
 
@@ -202,6 +198,52 @@ describe.skipIf(missing)("commits from a sandbox", () => {
       encoding: "utf8",
     });
     expect(after).toBe(before);
+  });
+
+  test("a .git file that the owner replaced is mounted no more: then what is put in its place is taken back", async () => {
+    const file = join(one(), ".git");
+    const text = readFileSync(file, "utf8");
+    const put = `[ -w ${one()} ] && rm -f .git; echo 'gitdir: ${one()}/fake' > .git; cat .git`;
+    world.write(join(one(), "put.sh"), put);
+    await run(world, session, "bash ./put.sh", { on: answering(world, once) });
+    expect(readFileSync(file, "utf8")).toBe(text);
+
+    writeFileSync(`${file}.new`, text);
+    execFileSync("chown", [String(OWNER), `${file}.new`]);
+    renameSync(`${file}.new`, file);
+    const { stdout, events } = await run(world, session, "bash ./put.sh", {
+      on: answering(world, once),
+    });
+    expect(stdout).toBe(`gitdir: ${one()}/fake\n`);
+    expect(readFileSync(file, "utf8")).toBe(text);
+    expect(notes(events)).toContainEqual(expect.stringContaining("protected_restored"));
+    expect(world.recorded("protected.restored").at(-1)?.[1]).toMatchObject({
+      path: ".git",
+      change: "changed",
+      restored: true,
+    });
+    rmSync(join(one(), "put.sh"));
+  });
+
+  test("instructions that project code writes are taken back; those that git brings from others' branches stay", async () => {
+    const instructions = join(one(), "AGENTS.md");
+    host(root(), "switch", "-q", "-c", "rules");
+    world.write(join(root(), "AGENTS.md"), "the owner's\n");
+    host(root(), "add", "AGENTS.md");
+    host(root(), "commit", "-qm", "rules");
+    host(root(), "switch", "-q", "main");
+    const { notes: merged } = await ok("git merge -q --no-edit rules");
+    expect(merged.filter((each) => each.startsWith("protected"))).toEqual([]);
+    expect(readFileSync(instructions, "utf8")).toBe("the owner's\n");
+
+    world.write(join(one(), "evil.sh"), "echo mine > AGENTS.md");
+    const { notes: told } = await ok("bash ./evil.sh");
+    expect(told).toContainEqual(expect.stringContaining("protected_restored"));
+    expect(readFileSync(instructions, "utf8")).toBe("the owner's\n");
+    await ok("git switch -q -c without HEAD~1");
+    expect(existsSync(instructions)).toBe(false);
+    await ok("rm evil.sh; git switch -q work-one");
+    expect(readFileSync(instructions, "utf8")).toBe("the owner's\n");
   });
 
   test("a command that is killed in the middle of a commit leaves both sides whole", async () => {
