@@ -59,6 +59,10 @@ export class EgressDesk {
     this.#egress = parts.openEgress((entry) => {
       parts.journal.append(entry);
     });
+    parts.journal.subscribe(({ event, project }) => {
+      if (event !== "rule.revoked" || project === null) return;
+      this.#egress.recheck(project, "the rule for this host was revoked");
+    });
   }
 
   /** What approving this verdict cannot reach, each with its reason; for the question to a person. */
@@ -113,11 +117,6 @@ export class EgressDesk {
         questions.end();
       },
     };
-  }
-
-  /** Call after a saved rule is gone: what was reached by it alone is cut. */
-  recheck(project: string): void {
-    this.#egress.recheck(project, "the rule for this host was revoked");
   }
 
   close(): Promise<void> {

@@ -10,8 +10,17 @@ export function leaves({ classes }: Pick<Verdict, "classes">): boolean {
 /** `example.org` (80 and 443) or `example.org:8080`, as a person read them in the command. */
 export function namedEndpoints({ segments }: Pick<Verdict, "segments">): readonly string[] {
   const found = new Set<string>();
-  for (const { hosts = [], argv = [], classes } of segments) {
+  for (const { hosts, argv = [], classes } of segments) {
     if (!classes.includes("network") && !classes.includes("install")) continue;
+    if (hosts === undefined) {
+      // The catalogue names hosts where it knows what becomes of the words; else a whole address is one.
+      for (const word of argv) {
+        const endpoint = /^(?:git\+)?https?:\/\/([^/?#@\\]+)(?:[/?#][^@]*)?$/.exec(word)?.[1];
+        if (endpoint !== undefined && parseHostRule(endpoint).rule?.below === "no")
+          found.add(endpoint);
+      }
+      continue;
+    }
     for (const host of hosts) {
       const spelled = host.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
       const pattern = new RegExp(`(?<![\\w.-])${spelled}(?::(\\d{1,5})(?!\\d))?(?![\\w.-])`, "gi");
