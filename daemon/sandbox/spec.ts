@@ -74,8 +74,7 @@ export function sandboxSpec(input: SpecInput): SandboxSpec {
     },
     user,
     env: sandboxEnv(profile, worktree, git.offered),
-    // Its root could not even enter a folder that its owner keeps to himself.
-    workdir: runner === null ? worktree : "/",
+    workdir: worktree,
     hostname: projectId,
     mounts: [...mountsOf(input), ...runnerMounts(runner)],
     tmpfs: [...tmpfsOf(input), ...git.tmpfs],

@@ -16,7 +16,8 @@ export function createJson(spec: SandboxSpec) {
     // Nothing but waiting: commands come by exec. init reaps what they leave behind.
     Entrypoint: ["/bin/sleep"],
     Cmd: ["infinity"],
-    WorkingDir: spec.workdir,
+    // Its root could not even enter a folder that the owner keeps to himself; commands name their own folder.
+    WorkingDir: spec.runner ? "/" : spec.workdir,
     Env: envList(spec.env),
     Labels: sorted(spec.labels),
     Healthcheck: { Test: ["NONE"] },
