@@ -12,6 +12,7 @@ export function approvalText(approval: Approval, now: number): string {
     ["question", [`${approval.id}, ${stateText(approval, now)}`]],
     ["who", [`uid ${approval.uid}, project ${approval.project}, ${approval.worktree}`]],
     ["warning", approval.agentCouldApprove ? ["this agent's user could approve it itself"] : []],
+    ["reaches", approval.host === undefined ? [] : [`${approval.host}; its connection waits`]],
     ["command", approval.command.split("\n")],
     ["hidden", hiddenText(verdict)],
     ["in", [approval.cwd]],
@@ -25,7 +26,11 @@ export function approvalText(approval: Approval, now: number): string {
     [
       "no effect",
       approval.cannotTakeEffect.map(
-        (path) => `${path} is not in the sandbox: approving does not reach it`,
+        // A network comes with its own reason.
+        (what) =>
+          what.startsWith("/")
+            ? `${what} is not in the sandbox: approving does not reach it`
+            : what,
       ),
     ],
     ["always", (verdict.always ?? []).map((rule, i) => `${i}: ${ruleText(rule)}`)],
@@ -68,6 +73,7 @@ function stateText(approval: Approval, now: number): string {
 
 /** The exact rule that would be stored. */
 export function ruleText(rule: SavedRule): string {
+  if (rule.hosts !== undefined) return visible(`approved commands reach ${rule.hosts.join(", ")}`);
   const paths =
     rule.paths.length === 0 ? "paths in scope only" : `paths below ${rule.paths.join(", ")}`;
   return visible(`${rule.prefix.join(" ")} …  (effects: ${rule.effects.join(", ")}; ${paths})`);

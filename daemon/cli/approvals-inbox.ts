@@ -73,12 +73,16 @@ async function ask(
     options: [
       { value: "later", label: "decide later" },
       { value: "once", label: "approve once" },
+      ...(approval.host === undefined
+        ? []
+        : [{ value: "session", label: "approve for the session" }]),
       ...(rules.length > 0 ? [{ value: "always", label: "approve always …" }] : []),
       { value: "deny", label: "deny" },
     ],
   });
   if (over.aborted) return "over";
   if (isCancel(choice)) return "leave";
+  if (choice === "session") return { answer: "approve", mode: "session" };
   if (choice === "once") return { answer: "approve", mode: "once" };
   if (choice === "always") {
     print(previewsText(await previewsOf(admin, approval)));

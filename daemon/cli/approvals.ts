@@ -55,6 +55,7 @@ function showCommand(): Command {
 
 interface ApproveOptions {
   readonly once?: boolean;
+  readonly session?: boolean;
   readonly always?: boolean;
   readonly width?: string;
   readonly for?: string;
@@ -66,6 +67,7 @@ function approveCommand(): Command {
     .description("let it run: once, or always by a rule that is shown first")
     .argument("<id>", "the question")
     .option("--once", "this one time (the default)")
+    .option("--session", "for a question about a host: as long as the session")
     .option("--always", "store a rule; it is printed and asked about first")
     .option("--width <n>", "with --always: which of the rules that show lists", "0")
     .option("--for <duration>", "with --always: how long the rule holds (2h, 7d)")
@@ -91,9 +93,14 @@ function approvalOf(options: ApproveOptions): Extract<Answer, { answer: "approve
     if (options.for !== undefined) {
       throw new RecintoError("bad-usage", "--for goes with --always");
     }
-    return { answer: "approve", mode: "once" };
+    if (options.once && options.session) {
+      throw new RecintoError("bad-usage", "--once and --session are two answers");
+    }
+    return { answer: "approve", mode: options.session ? "session" : "once" };
   }
-  if (options.once) throw new RecintoError("bad-usage", "--once and --always are two answers");
+  if (options.once || options.session) {
+    throw new RecintoError("bad-usage", "--always is an answer of its own");
+  }
   return {
     answer: "approve",
     mode: "always",

@@ -146,6 +146,8 @@ export class HistoryDesk implements HistoryCalls {
   }
 
   #wouldPass(past: PastAction, { settings, rules }: Place, saved: SavedRule): boolean {
+    // A rule about hosts lets no command pass by itself.
+    if (saved.hosts !== undefined) return false;
     const rule = ruleOfSaved(saved, "preview", "project");
     return this.#verdict(past, { settings, rules: [...rules, rule] }).verdict === "allow";
   }
