@@ -19,7 +19,7 @@ export interface GitStatus {
   readonly left: string | null;
 }
 
-/** All throw `not-permitted` off the admin socket. */
+/** Off the admin socket all reject: `not-permitted`. */
 export interface GitCalls {
   /** Errors: unknown-project. */
   status(caller: Caller, project?: string): Promise<readonly GitStatus[]>;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Journal, NewEntry } from "../journal/types.ts";
 import { PROTECTED_SETTLE_MS } from "../limits.ts";
 import type { Profile, Project } from "../settings/types.ts";
-import { type BytePath, fromBytePath } from "../worktree/byte-path.ts";
+import { type BytePath, fromBytePath, toBytePath } from "../worktree/byte-path.ts";
 import { hostNamedPaths } from "../worktree/protected/host-named.ts";
 import {
   below,
@@ -35,6 +35,8 @@ export interface ProtectedDeskParts {
 interface Book {
   readonly files: ProtectedFiles;
   readonly worktree: string;
+  /** What the host's git config named in it. */
+  readonly named: string;
   /** Is there while commands run: after a crash it tells that changes may be theirs. */
   readonly marker: string;
   readonly active: Set<EscortedCommand>;
@@ -58,13 +60,26 @@ export class ProtectedDesk implements Escort {
     const key = createHash("sha256").update(`${project.id}\0${worktree}`).digest("hex");
     const home = join(this.#parts.folder, key.slice(0, 16));
     mkdirSync(home, { recursive: true, mode: 0o700 });
-    const { uid, gid } = lstatSync(worktree);
-    const named = hostNamedPaths(worktree).flatMap((path) => [path, `${path}/**`]);
-    const extra = [...profile.policy.protectedFiles, ...named];
-    const files = new ProtectedFiles({ worktree, home, extra, owner: { uid, gid } });
+    const owner = lstatSync(worktree, { throwIfNoEntry: false });
+    // Whoever watches or mounts it says that it is gone.
+    if (owner === undefined) return;
+    const named = hostNamedPaths(worktree);
+    const extra = [
+      ...profile.policy.protectedFiles,
+      ...named.flatMap((path) => [path, `${path}/**`]),
+    ];
+    const files = new ProtectedFiles({ worktree, home, extra, owner });
+    for (const path of named) files.note(toBytePath(path));
     const marker = join(home, "running");
     const active = this.#books.get(worktree)?.active ?? new Set();
-    this.#books.set(worktree, { files, worktree, marker, active, timer: null });
+    this.#books.set(worktree, {
+      files,
+      worktree,
+      named: named.join("\n"),
+      marker,
+      active,
+      timer: null,
+    });
   }
 
   /** From the watcher: something of this name was seen. */
@@ -79,6 +94,12 @@ export class ProtectedDesk implements Escort {
 
   /** What changed while nothing ran is the owner's doing: kept as it is now. */
   async before(command: EscortedCommand): Promise<readonly Note[]> {
+    const { project, profile, session } = command;
+    const opened = this.#books.get(session.worktree);
+    // The owner may have pointed git at a file of the worktree since.
+    if (opened?.active.size === 0 && opened.named !== hostNamedPaths(session.worktree).join("\n")) {
+      this.open(project, profile, session.worktree);
+    }
     return this.#with(command, async (book) => {
       const { files, active, marker } = book;
       const differences = active.size === 0 ? await this.#differences(book, command) : [];

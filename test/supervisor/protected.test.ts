@@ -1,4 +1,5 @@
 /** No command changes a protected file without approval, whatever the policy saw of it (design §5). */
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -53,6 +54,18 @@ test("a new one, the profile's and a nested repository's config too", async () =
   });
   expect([...told].sort()).toEqual([...paths].sort());
   expect(paths.filter((path) => existsSync(path))).toEqual([]);
+});
+
+test("what the host's git config runs out of the worktree, also when it was told so only now", async () => {
+  const hook = join(world.worktree(), "tools/hooks/post-checkout");
+  world.write(hook, "the owner's\n");
+  execFileSync("git", ["init", "-q"], { cwd: world.worktree() });
+  await does("node nothing.js", () => undefined);
+  const git = ["config", "-f", ".git/config", "core.hooksPath", "tools/hooks"];
+  execFileSync("git", git, { cwd: world.worktree() });
+  await does("node nothing.js", () => undefined);
+  expect(await does("node x.js", () => world.write(hook, "evil\n"))).toEqual([hook]);
+  expect(readFileSync(hook, "utf8")).toBe("the owner's\n");
 });
 
 test("while the program goes on, it does not live under its own instructions for long", async () => {

@@ -1,6 +1,7 @@
 /** The private git dirs of all sandboxes: made on first use, found again, kept with what the daemon knows about each. */
+import { spawn } from "node:child_process";
 import { lstatSync } from "node:fs";
-import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { objectAlternates } from "./alternates.ts";
 import type { GitState } from "./hand-in.ts";
@@ -140,7 +141,7 @@ export class PrivateGits {
     for (const git of await this.list()) {
       if (git.project !== project) continue;
       this.#byWorktree.delete(git.repository.worktree);
-      await rm(join(this.#root, git.key), { recursive: true });
+      await removeTrees([join(this.#root, git.key)]);
     }
   }
 
@@ -164,8 +165,15 @@ export class PrivateGits {
   async #removeOthers(home: string, generation: string): Promise<void> {
     const keep = new Set([generation, STATE_FILE]);
     const others = (await readdir(home)).filter((name) => !keep.has(name));
-    await Promise.all(others.map((name) => rm(join(home, name), { recursive: true, force: true })));
+    await removeTrees(others.map((name) => join(home, name)));
   }
+}
+
+/** By handles, as rm does it: a sandbox that still has the folder could swap what it holds while root walks it by name. */
+async function removeTrees(paths: readonly string[]): Promise<void> {
+  if (paths.length === 0) return;
+  const rm = spawn("rm", ["-rf", "--", ...paths]);
+  await new Promise((resolve, reject) => rm.on("error", reject).on("close", resolve));
 }
 
 function identityOf(path: string): string {
