@@ -1,5 +1,13 @@
 /** The authority a session has without a handle: its profile's standing permission, narrowed by its contract's envelope (C1). */
-import type { Effect, SegmentVerdict, Standing, StandingClass, Verdict } from "../policy/types.ts";
+import { stricter } from "../policy/evaluate.ts";
+import type {
+  Effect,
+  Match,
+  SegmentVerdict,
+  Standing,
+  StandingClass,
+  Verdict,
+} from "../policy/types.ts";
 import { namesHost } from "./host-patterns.ts";
 import type { Grant } from "./ledger-types.ts";
 import { absoluteGlobs, coversCommand, folderOf, namesPath } from "./resources.ts";
@@ -44,43 +52,59 @@ export interface Fitting {
 }
 
 /**
- * Holds a verdict against the contract: what profile, rules or scope allow beyond its envelope and the grants asks. A
- * session without a contract has all that its profile gives. The policy itself does not know contracts, so nothing that
- * runs under one may skip this.
+ * Holds a verdict against the contract: a host that G names is denied, and what profile, rules or scope allow beyond its
+ * envelope and the grants asks. A session without a contract has all that its profile gives. The policy itself does not
+ * know contracts, so nothing that runs under one may skip this.
  */
 export function fitVerdict(verdict: Verdict, fitting: Fitting): Verdict {
   const { contract } = fitting;
   if (contract === null) return verdict;
   const segments = verdict.segments.map((segment): SegmentVerdict => {
-    if (segment.verdict !== "allow") return segment;
-    const missing = segment.effects.find((effect) => !fits(effect, segment, contract, fitting));
-    if (missing === undefined) return segment;
-    const reason = `is beyond the envelope of the contract ${contract.task} (${missing})`;
-    const match = {
-      rung: "default",
-      rule: `contract/${missing}`,
-      decision: "ask",
+    const match = against(segment, contract, fitting);
+    if (match === null) return segment;
+    const { decision, rung, rule, reason } = match;
+    return {
+      ...segment,
+      verdict: decision,
+      rung,
+      rule,
       reason,
-    } as const;
-    const { rung, rule } = match;
-    return { ...segment, verdict: "ask", rung, rule, reason, matches: [...segment.matches, match] };
+      matches: [...segment.matches, match],
+    };
   });
-  const first = segments.find((segment, index) => segment !== verdict.segments[index]);
-  if (first === undefined) return verdict;
+  if (segments.every((segment, index) => segment === verdict.segments[index])) return verdict;
   // *Always* would store a rule that the contract stands above anyway.
   const { always: _, ...rest } = verdict;
-  if (verdict.verdict !== "allow") return { ...rest, segments };
+  const strictest = segments.map((segment) => segment.verdict).reduce(stricter);
+  if (strictest === verdict.verdict) return { ...rest, segments };
+  const deciding = segments.find((segment) => segment.verdict === strictest) as SegmentVerdict;
   return {
     ...rest,
-    verdict: "ask",
+    verdict: strictest,
     roots: [],
     segments,
-    reason: `\`${first.text}\` ${first.reason} (${first.rule})`,
-    instead: insteadOf(contract, first),
+    reason: `\`${deciding.text}\` ${deciding.reason} (${deciding.rule})`,
+    instead: insteadOf(contract, deciding),
   };
 }
 
-function insteadOf(contract: Contract, { effects }: SegmentVerdict): string {
+/** What the contract has against a segment, when that is stricter than what was decided. */
+function against(segment: SegmentVerdict, contract: Contract, fitting: Fitting): Match | null {
+  const { task, deny } = contract;
+  const denied = segment.hosts?.find((host) => namesHost(deny.hosts, host));
+  if (denied !== undefined && segment.verdict !== "deny") {
+    const reason = `reaches ${denied}, which the contract ${task} denies`;
+    return { rung: "absolute-deny", rule: "contract/deny-host", decision: "deny", reason };
+  }
+  if (segment.verdict !== "allow") return null;
+  const missing = segment.effects.find((effect) => !fits(effect, segment, contract, fitting));
+  if (missing === undefined) return null;
+  const reason = `is beyond the envelope of the contract ${task} (${missing})`;
+  return { rung: "default", rule: `contract/${missing}`, decision: "ask", reason };
+}
+
+function insteadOf(contract: Contract, { effects, verdict }: SegmentVerdict): string {
+  if (verdict === "deny") return "leave it out: nothing lifts what the contract denies";
   const rules = contract.grants.filter(({ effect }) => effects.includes(effect));
   if (rules.length === 0) return "stay within the envelope that the interface shows";
   return `request a grant: ${rules.map(({ name }) => name).join(" or ")}`;

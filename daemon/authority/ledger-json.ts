@@ -140,7 +140,7 @@ export function ledgerText(state: LedgerState): string {
 export type ReadLedger =
   | { readonly state: LedgerState; readonly refused?: undefined }
   /** Nothing of it counts: a session whose authority cannot be read has none. */
-  | { readonly refused: string };
+  | { readonly refused: string; readonly state?: undefined };
 
 export function readLedger(text: string): ReadLedger {
   let value: unknown;

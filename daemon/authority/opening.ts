@@ -59,7 +59,7 @@ export function approve(draft: Draft, command: Command<"approve">): Outcome {
   const asking = state.pending.find((each) => each.handle === handle);
   if (asking === undefined) return refusal("not-pending", `no request waits as ${handle}`);
   if (by === "") return refusal("bad-value", "an approval names who gave it");
-  if (ttlMs !== undefined && !(ttlMs > 0 && ttlMs <= asking.ttlMs)) {
+  if (ttlMs !== undefined && !(isTime(ttlMs) && ttlMs <= asking.ttlMs)) {
     return refusal("bad-value", `${ttlMs} ms is not within ${durationText(asking.ttlMs)}`);
   }
   const rule = ruleNamed(state, asking.rule) as GrantRule;
@@ -94,7 +94,7 @@ export function give(draft: Draft, command: Command<"give">): Outcome {
   if (Object.values(resource).every((list) => list.length === 0)) return bad("it is on nothing");
   const unheld = effect === "write" ? unwritable(resource.paths) : null;
   if (unheld !== null) return bad(unheld);
-  if (!(ttlMs > 0 && ttlMs <= GRANT_TTL_MAX_MS)) {
+  if (!(isTime(ttlMs) && ttlMs <= GRANT_TTL_MAX_MS)) {
     return bad(`a grant ends within ${durationText(GRANT_TTL_MAX_MS)}`);
   }
   if (uses !== undefined && !isCount(uses)) return bad(`${uses} is no number of uses`);
@@ -170,7 +170,7 @@ function narrow(rule: GrantRule, by: Narrowing): Narrowed {
   if (typeof resource === "string") return bad(resource);
   const unheld = rule.effect === "write" ? unwritable(resource.paths) : null;
   if (unheld !== null) return bad(unheld);
-  if (!(ttlMs > 0)) return bad(`${ttlMs} ms is no time`);
+  if (!isTime(ttlMs)) return bad(`${ttlMs} ms is no time`);
   if (uses !== null && !isCount(uses)) return bad(`${uses} is no number of uses`);
   const more =
     beyond(resource, rule) ??
@@ -209,6 +209,11 @@ function unwritable(paths: readonly string[]): string | null {
     if (refused !== undefined) return `the path ${path} ${refused}`;
   }
   return null;
+}
+
+/** Whole milliseconds, so that an end is later than its beginning. */
+function isTime(ms: number): boolean {
+  return Number.isSafeInteger(ms) && ms >= 1;
 }
 
 function isCount(uses: number): boolean {
