@@ -8,6 +8,12 @@ export const NESTING_DEPTH_MAX = 32;
 export const SEGMENTS_MAX = 512;
 /** Most simple commands looked at while reading one line: loops and functions inside each other are read again. */
 export const UNDERSTAND_STEPS_MAX = 8_192;
+/** Most variables and functions one line may set; each change of one copies the others. */
+export const SHELL_NAMES_MAX = 512;
+/** Most words that all braces of one line may make; each is read again. */
+export const BRACE_WORDS_MAX = 4_096;
+/** Most `<<` in one command: the parser takes time in the square of their number. */
+export const HERE_DOCUMENTS_MAX = 4_096;
 /** Most values one word may have (loop lists, braces) before it counts as unknown. */
 export const WORD_VALUES_MAX = 256;
 
@@ -305,3 +311,5 @@ export const CONTRACT_RULES_MAX = 256;
 export const CONTRACT_LIST_MAX = 64;
 /** A connection to a host that a person has to allow first waits so long; clients themselves give up after some minutes. */
 export const EGRESS_ASK_WAIT_MAX_MS = 5 * 60_000;
+/** Certificates made for hosts that are looked into, kept for their next connection: a few kilobytes each. */
+export const EGRESS_LEAVES_KEPT_MAX = 256;

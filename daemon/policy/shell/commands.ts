@@ -22,7 +22,7 @@ const NO_WRAPPERS: readonly string[] = [];
 const VERBS_MAX = 8;
 
 export function simpleCommand(run: Run, node: Command, state: State, frame: Frame): Outcome {
-  run.step();
+  run.step(node.suffix.length);
   checkApart(run, node, frame);
   const words: Word[] = [];
   if (node.name === undefined) return assignments(run, node, state, frame);

@@ -42,6 +42,7 @@ export function readRedirects(
   for (const node of nodes) {
     const named = descriptorOf(run, node);
     if (node.type === "HereDoc") {
+      run.hereDocuments = true;
       const body = hereDocBody(run, node, state, frame);
       redirects.push({ kind: "heredoc", fd: named ?? 0, both: false, body });
       if ((named ?? 0) === 0) {

@@ -9,7 +9,13 @@ import {
   type Word as WordNode,
   type WordPart,
 } from "unbash";
-import { NESTING_DEPTH_MAX, SEGMENTS_MAX, UNDERSTAND_STEPS_MAX } from "../../limits.ts";
+import {
+  BRACE_WORDS_MAX,
+  NESTING_DEPTH_MAX,
+  SEGMENTS_MAX,
+  SHELL_NAMES_MAX,
+  UNDERSTAND_STEPS_MAX,
+} from "../../limits.ts";
 import type {
   EnvAssignment,
   Problem,
@@ -29,6 +35,9 @@ import {
   withVariable,
 } from "./state.ts";
 import { joinValues } from "./values.ts";
+
+/** A command of so many words counts as one step more. */
+const WORDS_A_STEP = 64;
 
 /** One problem makes the command ask; more than this tell nobody anything. */
 const PROBLEMS_MAX = 64;
@@ -122,6 +131,8 @@ export class Run {
   readonly problems: Problem[] = [];
   /** Something was read that may end the shell it is in before all of its commands have run. */
   mayStop = false;
+  /** A here-document was read. */
+  hereDocuments = false;
   /** Above zero while a loop body is read only to learn what it changes. */
   dry = 0;
   /** Segments whose output goes where the current command's output goes. */
@@ -153,6 +164,7 @@ export class Run {
   readonly everFunctions = new Map<string, FunctionDefinition>();
   private readonly scripts = new Map<string, ParsedScript>();
   private steps = 0;
+  private braceWords = 0;
 
   constructor(context: UnderstandContext, hooks: Hooks) {
     this.context = context;
@@ -161,8 +173,8 @@ export class Run {
   }
 
   /** Counts work, so that loops and functions inside each other cannot take for ever. */
-  step(): void {
-    this.steps += 1;
+  step(words = 0): void {
+    this.steps += 1 + Math.floor(words / WORDS_A_STEP);
     if (this.steps > UNDERSTAND_STEPS_MAX) {
       throw new Overrun("too-complex", `more than ${UNDERSTAND_STEPS_MAX} steps to read it`);
     }
@@ -191,6 +203,19 @@ export class Run {
     this.dry = dry;
   }
 
+  /** A state copies its variables when one changes, so that their number is bounded too. */
+  room(count: number): void {
+    if (count > SHELL_NAMES_MAX) {
+      throw new Overrun("too-complex", `more than ${SHELL_NAMES_MAX} variables or functions`);
+    }
+  }
+
+  /** Whether braces may still make `count` words more. */
+  braces(count: number): boolean {
+    this.braceWords += count;
+    return this.braceWords <= BRACE_WORDS_MAX;
+  }
+
   /** What the expansions of a command assigned, now that the command has been read. */
   applyAssigned(state: State): State {
     if (this.assigned.length === 0) return state;
@@ -215,6 +240,7 @@ export class Run {
 
   /** Records a variable's new value for what may run at any later time. */
   remember(name: string, value: WordValue): void {
+    this.room(this.everValues.size);
     this.touched.add(name);
     if (name === "IFS") this.everPlainIfs = false;
     const before = this.everValues.get(name);

@@ -150,7 +150,7 @@ const NOT_POSIX = [
 ];
 /** For zsh: also expansions, which do not split there, and everything its globs, `=` and `cd` mean. */
 const NOT_ZSH =
-  /[$`(~^#!{[]|(?:^|[\s;&|])=|<\d|(?:^|[\s;&|])(?:-|noglob|nocorrect|repeat|foreach|end|always|print)(?:\s|$)|cd\s+(?:[-+]|\S+\s+[^\s;&|])/;
+  /[$`(^#!{[]|~(?!\/)|(?:^|[\s;&|])=|<\d|(?:^|[\s;&|])(?:-|noglob|nocorrect|repeat|foreach|end|always|print)(?:\s|$)|cd\s+(?:[-+]|\S+\s+[^\s;&|])/;
 
 /** Whether a shell of that name surely reads `code` as bash does; when in doubt, no. */
 function meansTheSame(name: string, code: string): boolean {

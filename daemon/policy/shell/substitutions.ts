@@ -9,6 +9,9 @@ import { EMPTY, oneOf, perhaps, textsOf, unknown } from "./values.ts";
 import { readBody, readScript } from "./walk.ts";
 import { partValue, unsplit } from "./words.ts";
 
+/** How deep substitutions are followed in text that does not parse. */
+const BROKEN_DEPTH_MAX = 4;
+
 /** What `$(…)` is replaced by: the output without the newlines at its end. */
 function substituted(output: Outcome["output"]): WordValue {
   if (output === null) return EMPTY;
@@ -20,6 +23,15 @@ function substituted(output: Outcome["output"]): WordValue {
   return oneOf(texts.map((text) => text.replace(/\n+$/, "")));
 }
 
+/** A simple command, or a pipeline of them. */
+function isOneCommand({ commands }: ParsedScript): boolean {
+  const [only] = commands;
+  if (only === undefined || commands.length > 1 || only.background) return false;
+  const { command } = only;
+  if (command.type !== "Pipeline") return command.type === "Command";
+  return command.prefixes.length === 0 && command.commands.every(({ type }) => type === "Command");
+}
+
 /** Reads a script that stands in a word: it runs in a shell of its own. */
 function readInside(
   run: Run,
@@ -27,10 +39,15 @@ function readInside(
   state: State,
   frame: Frame,
 ): { output: Outcome["output"]; from: readonly number[] } {
-  if (script.errors !== undefined) run.parseErrors(script, frame.nested);
-  const { sink: outer, mayStop } = run;
+  if (script.errors !== undefined) {
+    run.parseErrors(script, frame.nested);
+    // The rest of such a text is parsed again at every level, and asks whatever it holds.
+    if (frame.depth >= BROKEN_DEPTH_MAX) return { output: unknown("unread"), from: [] };
+  }
+  const { sink: outer, mayStop, hereDocuments } = run;
   run.sink = [];
   run.mayStop = false;
+  run.hereDocuments = false;
   const { output } = readScript(run, script, state, {
     ...frame,
     source: script.source ?? frame.source,
@@ -42,6 +59,11 @@ function readInside(
     exits: null,
     call: null,
   });
+  if (run.hereDocuments && !isOneCommand(script)) {
+    // Bash 5.2 reads its own rendering of `$(…)`, which then loses what parts the commands.
+    run.problem("here-document", "a here-document among other commands in a substitution", frame);
+  }
+  run.hereDocuments ||= hereDocuments;
   const from = run.sink;
   run.sink = outer;
   // Under `-e` a POSIX shell stops in here too.

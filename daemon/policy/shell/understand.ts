@@ -1,6 +1,6 @@
 /** Reads a command line: every simple command in it, decoded, with where it would run, and all that is doubtful. */
 
-import { COMMAND_CHARS_MAX } from "../../limits.ts";
+import { COMMAND_CHARS_MAX, HERE_DOCUMENTS_MAX } from "../../limits.ts";
 import { hiddenCharacters } from "./characters.ts";
 import { type Frame, Overrun, Run } from "./run.ts";
 import type { UnderstandContext, Understanding } from "./segment.ts";
@@ -32,6 +32,10 @@ export function understand(command: string, context: UnderstandContext): Underst
     const message = `longer than ${COMMAND_CHARS_MAX} characters`;
     return { segments: [], problems: [{ code: "too-long", message, at: COMMAND_CHARS_MAX }] };
   }
+  if (command.length > HERE_DOCUMENTS_MAX && hasTooManyHereDocuments(command)) {
+    const message = `more than ${HERE_DOCUMENTS_MAX} here-documents`;
+    return { segments: [], problems: [{ code: "too-complex", message, at: -1 }] };
+  }
   const run = new Run(context, HOOKS);
   const hidden = hiddenCharacters(command);
   try {
@@ -46,6 +50,13 @@ export function understand(command: string, context: UnderstandContext): Underst
   }
   const problems = hidden.length === 0 ? run.problems : [...hidden, ...run.problems];
   return { segments: run.segments, problems };
+}
+
+/** The parser's time grows with the square of their number. */
+function hasTooManyHereDocuments(command: string): boolean {
+  let count = 0;
+  for (let at = command.indexOf("<<"); at >= 0; at = command.indexOf("<<", at + 2)) count += 1;
+  return count > HERE_DOCUMENTS_MAX;
 }
 
 /** A limit that was passed; the parser's own recursion counts as one. Anything else is a bug, and asks too. */

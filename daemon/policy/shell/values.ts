@@ -210,6 +210,7 @@ function filled(paths: Paths): Paths {
 export function concatenate(a: WordValue, b: WordValue): WordValue {
   if (a.kind === "literal" && a.value === "") return b;
   if (b.kind === "literal" && b.value === "") return a;
+  if (a.kind === "literal" && b.kind === "literal") return literal(a.value + b.value);
   if (a.kind === "unknown") {
     if (b.kind === "unknown") return unknown(a.why, a.many || b.many, a.prefix);
     const tail = b.kind === "literal" ? b.value : b.kind === "number" ? b.sample : undefined;

@@ -353,6 +353,8 @@ function defineFunction(run: Run, node: FunctionNode, state: State, frame: Frame
   run.everFolders = joinFolders(run.everFolders, state.cwds);
   const functions = new Map(state.functions);
   functions.set(name, { bodies: [body], sure: true });
+  run.step();
+  run.room(run.functions.size);
   const ever = run.everFunctions.get(name)?.bodies ?? [];
   if (!ever.some((one) => one.node === node.body)) {
     run.everFunctions.set(name, { bodies: [...ever, body], sure: false });

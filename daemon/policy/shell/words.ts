@@ -55,8 +55,8 @@ export function expandWord(
     return;
   }
   if (mayHaveBraces(text)) {
-    const texts = expandBraces(node);
-    if (texts === null) {
+    const texts = run.braces(1) ? expandBraces(node) : null;
+    if (texts === null || !run.braces(texts.length)) {
       unsplit(run, node, state, frame);
       into.push({ text, value: unknown("too many words from braces", true), quoted: false });
       return;

@@ -54,6 +54,7 @@ describe("problems", () => {
     "exec < f": "redirected-shell",
     "coproc a": "coprocess",
     ":(){ :|:& };:": "recursion",
+    "echo $(cat <<E; a\nx\nE\n)": "here-document",
     "ls\u00a0&&\u00a0./x": "odd-space",
   };
   for (const [command, code] of Object.entries(cases)) {
@@ -71,6 +72,7 @@ describe("no problems", () => {
     "[[ 5 -gt 3 && -f x && $x == a* && $x =~ ^a ]]",
     "declare -A m; m[k]=v; echo ${m[k]}",
     "cat <<E\n$x \\$y\nE",
+    "git commit -m \"$(cat <<'E'\nx\nE\n)\"",
     "printf '%s\\n' \"$x\"; read -r a b; mapfile -t c",
     "case $x in a*) ;; [bc]) ;; esac",
     "echo '全角\u3000スペース' \"a\u00a0b\"",
