@@ -82,7 +82,14 @@ export interface ExecSpec {
   /** What the kernel holds it to, where the executor can; see confinement.ts. null: the sandbox alone. */
   readonly confinement?: Confinement | null;
   readonly tty?: { readonly rows: number; readonly columns: number } | null;
+  /**
+   * What it leaves running stays, and its output goes here. It ends with `control.signal("KILL", true)`, with the
+   * sandbox, or by itself. Absent: it is killed when the command has ended. Only the runner can do it.
+   */
+  readonly background?: BackgroundOutput | null;
 }
+
+export type BackgroundOutput = (stream: "stdout" | "stderr", chunk: Buffer) => void;
 
 export interface ExecExit {
   readonly exitCode: number | null;
@@ -110,11 +117,6 @@ export interface ExecControl {
   /** To the command's process group, or to everything it started. */
   signal(signal: RunnerSignal, everything: boolean): void;
   resize(rows: number, columns: number): void;
-  /**
-   * Call before it ends: what it leaves running stays, and its output goes here. It ends with `signal("KILL", true)`,
-   * with the sandbox, or by itself.
-   */
-  keep(onOutput: (stream: "stdout" | "stderr", chunk: Buffer) => void): void;
   /** Resolves when nothing that it started is left. */
   readonly gone: Promise<void>;
 }

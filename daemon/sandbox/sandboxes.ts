@@ -52,6 +52,7 @@ export interface SandboxCommand {
   /** What the kernel is to hold it to, where the executor can; absent: the sandbox alone. */
   readonly confinement?: Confinement;
   readonly tty?: ExecSpec["tty"];
+  readonly background?: ExecSpec["background"];
 }
 
 export interface SandboxHandle extends SandboxKey {
@@ -261,9 +262,9 @@ export class Sandboxes {
         this.#idleAfter(entry, key, idleStopMs);
       };
       try {
-        const { cwd, stdin, confinement = null, tty = null } = command;
-        const { user } = spec;
-        const process = await executor.exec({ argv, cwd, env, user, stdin, confinement, tty });
+        const { cwd, stdin, confinement = null, tty = null, background = null } = command;
+        const how = { cwd, stdin, confinement, tty, background };
+        const process = await executor.exec({ ...how, argv, env, user: spec.user });
         // What is kept running after the command uses the sandbox too.
         (process.control?.gone ?? process.exited).then(release, release);
         return process;

@@ -80,11 +80,16 @@ describe.skipIf(missing)("the runner in the long run", () => {
     });
     expect(await left()).toBe("");
 
-    const kept = await start("(sleep 0.3; echo later; sleep 723) & echo out");
     const later: string[] = [];
-    kept.control?.keep((stream, chunk) => later.push(`${stream} ${chunk}`));
-    expect(await outputOf(kept)).toMatchObject({ stdout: "out\n", exit: { exitCode: 0, left: 1 } });
-    await expect.poll(() => later).toEqual(["stdout later\n"]);
+    const kept = await handle.exec({
+      command: "(sleep 0.5; echo later; sleep 723) & echo out",
+      cwd: "/",
+      stdin: false,
+      background: (stream, chunk) => later.push(`${stream} ${chunk}`),
+    });
+    expect(await outputOf(kept)).toMatchObject({ stdout: "out\n", exit: { exitCode: 0 } });
+    expect((await kept.exited).left).toBeGreaterThan(0);
+    await expect.poll(() => later, { timeout: 10_000 }).toEqual(["stdout later\n"]);
     expect(await left()).toContain("sleep 723");
     kept.control?.signal("KILL", true);
     await kept.control?.gone;

@@ -266,5 +266,6 @@ test("a command runs as the worktree's owner, in bash, with the sandbox's enviro
     stdin: true,
     confinement: null,
     tty: null,
+    background: null,
   });
 });

@@ -10,9 +10,11 @@ export function runnerCommand(spec: ExecSpec): RunnerCommand {
 }
 
 /** Waits for the program to run. Errors: `exec-failed` when it does not. */
-export async function minded(child: RunnerProcess): Promise<ExecProcess> {
+export async function minded(child: RunnerProcess, spec: ExecSpec): Promise<ExecProcess> {
+  // Said before anything can have ended.
+  child.onBackgroundOutput = spec.background ?? null;
+  const kept = child.onBackgroundOutput !== null;
   const { pid } = await child.started;
-  let kept = false;
   const end = async () => {
     const exit = await child.exited;
     if (exit.left > 0 && !kept) {
@@ -35,10 +37,6 @@ export async function minded(child: RunnerProcess): Promise<ExecProcess> {
       gone: child.gone,
       signal: (signal, everything) => child.signal(signal, everything),
       resize: (rows, columns) => child.resize(rows, columns),
-      keep: (onOutput) => {
-        kept = true;
-        child.onBackgroundOutput = onOutput;
-      },
     },
   };
 }

@@ -23,6 +23,11 @@
  * minder, the daemon and the client would spend more on waking up than on the bytes. Nanoseconds.
  */
 #define GATHER_NS 400000
+/*
+ * What a command left running and writes to its streams is given this long to end before the command counts as ended:
+ * `tee >(sha256sum)` is over when its last part is. A server in the background costs its command as much. Nanoseconds.
+ */
+#define LINGER_NS 200000000
 
 struct minder {
   int in_fd, out_fd, signals;
@@ -34,6 +39,7 @@ struct minder {
   uint32_t owed_out, owed_err;
   /* When output was last read, nanoseconds of the monotonic clock. */
   int64_t carried_at;
+  int64_t ended_at;
   /* To the daemon; output is read only while this is empty, so it holds one chunk and a few small frames. */
   uint8_t *outgoing;
   size_t outgoing_start, outgoing_end, outgoing_capacity;
@@ -217,6 +223,7 @@ static bool reap(struct minder *m) {
     if (gone == 0) return true;
     if (gone == m->command.pid && m->running) {
       m->running = false;
+      m->ended_at = now_ns();
       m->status = status;
       m->owed_out = readable_now(m->command.out);
       m->owed_err = readable_now(m->command.err);
@@ -258,7 +265,9 @@ static void serve(struct minder *m) {
     }
     /* A terminal's last output arrives late, but its end of file is sure once nobody is left to hold it. */
     bool terminal_open = m->tty && !left && m->command.out >= 0;
-    if (!m->running && !m->exit_sent && m->owed_out == 0 && m->owed_err == 0 && !terminal_open) {
+    bool writers = left && !m->tty && (m->command.out >= 0 || m->command.err >= 0);
+    int64_t linger = !m->running && !m->exit_sent && writers ? m->ended_at + LINGER_NS - now_ns() : 0;
+    if (!m->running && !m->exit_sent && m->owed_out == 0 && m->owed_err == 0 && !terminal_open && linger <= 0) {
       uint32_t there = left ? (uint32_t)signal_tree(0) : 0;
       uint32_t starved = m->status != 0 && !m->killing && memory_kills() != m->memory_kills;
       say(m, FRAME_EXITED, (uint32_t[]){(uint32_t)m->status, there, starved}, 3);
@@ -291,8 +300,9 @@ static void serve(struct minder *m) {
         {.fd = clear ? m->command.err : -1, .events = POLLIN},
         {.fd = m->input_start < m->input_end ? m->command.in : -1, .events = POLLOUT},
     };
-    struct timespec until = {.tv_nsec = waits ? gather : 0};
-    if (ppoll(wait, 6, waits ? &until : NULL, NULL) < 0 && errno != EINTR) _exit(70);
+    int64_t pause = waits ? gather : linger;
+    struct timespec until = {.tv_nsec = pause > 0 ? pause : 0};
+    if (ppoll(wait, 6, pause > 0 ? &until : NULL, NULL) < 0 && errno != EINTR) _exit(70);
     if (wait[1].revents) {
       struct signalfd_siginfo info;
       while (read(m->signals, &info, sizeof info) > 0) continue;

@@ -48,7 +48,7 @@ export class OnceExecutor implements Executor {
     const channel = new ExecChannel(outer);
     const child = new RunnerProcess(channel, spec.stdin);
     channel.write(specFrame(runnerCommand(spec)));
-    return minded(child);
+    return minded(child, spec);
   }
 
   async close(): Promise<void> {}

@@ -60,7 +60,7 @@ export class RunnerHost implements Executor {
 
   async exec(spec: ExecSpec): Promise<ExecProcess> {
     await this.#running();
-    return minded(await this.#server.run(runnerCommand(spec)));
+    return minded(await this.#server.run(runnerCommand(spec)), spec);
   }
 
   async close(): Promise<void> {
