@@ -187,6 +187,8 @@ export const GIT_ALTERNATES_MAX = 16;
 export const GIT_ALTERNATES_DEPTH_MAX = 5;
 /** Largest protected file that is kept to be put back; instructions and settings are a few kilobytes. */
 export const PROTECTED_FILE_BYTES_MAX = 1024 * 1024;
+/** A file changed within this may change again and keep its times: file systems' clocks tick in steps of up to 10 ms. */
+export const STAMP_TICK_MS = 50;
 /** Protected files of one worktree that are kept, and folders deep that a protected folder is looked into. */
 export const PROTECTED_FILES_MAX = 5_000;
 export const PROTECTED_DEPTH_MAX = 16;

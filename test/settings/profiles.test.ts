@@ -60,7 +60,9 @@ test("the shipped profiles allow what the design's table says, and no more", () 
 
 test("every shipped profile loads, and differs from default only in what it says", () => {
   expect(listProfiles([SHIPPED_PROFILES_DIR])).toEqual(["default", "dev", "review"]);
-  const { name, description, policy, git, ...rest } = loadProfile("default", [SHIPPED_PROFILES_DIR]);
+  const { name, description, policy, git, ...rest } = loadProfile("default", [
+    SHIPPED_PROFILES_DIR,
+  ]);
   for (const other of ["dev", "review"]) {
     expect(loadProfile(other, [SHIPPED_PROFILES_DIR])).toMatchObject({
       ...rest,
@@ -278,4 +280,31 @@ test("a rule that does not do what its examples say is not loaded", () => {
   );
   const good = rule("match: [npm publish, npm publish --dry-run]\n      not_match: [npm pack]");
   expect(parseProfile(good, { name: "x", file: "x.yaml" }).rules).toHaveLength(1);
+});
+
+test.each([
+  ["~/.npm", true],
+  ["~/.cargo/registry", true],
+  ["~/.m2/repository", true],
+  ["~/.local/share/pnpm", true],
+  ["~/.cargo", false],
+  ["~/.cargo/config.toml", false],
+  ["~/.cargo/bin", false],
+  ["~/.config/x", false],
+  ["~/.gitconfig", false],
+  ["~/.bash_profile.d", false],
+  ["~/.cache", false],
+  ["~/.cache/npm", false],
+  ["~/.ssh/x", false],
+  ["~", false],
+  ["~/../x", false],
+  ["/tmp/x", false],
+])("a cache at %s is taken: %s, since settings must not be writable in there", (path, taken) => {
+  const parse = () =>
+    parseProfile(`extends: default\ncaches: {x: ${JSON.stringify(path)}}\n`, {
+      name: "x",
+      file: "x.yaml",
+    });
+  if (taken) expect(parse().fields.caches).toEqual({ x: path });
+  else expect(parse).toThrow(/caches/);
 });

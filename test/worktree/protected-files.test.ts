@@ -1,4 +1,6 @@
 /** The daemon's copies of protected files: whatever was put in their place, they come back, and nothing is followed out. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   chmodSync,
   existsSync,
@@ -194,6 +196,41 @@ test("what was accepted holds, also for the next daemon", () => {
   rmSync(at("AGENTS.md"));
   files.restore(files.differences());
   expect(readFileSync(at("AGENTS.md"), "utf8")).toBe("be kinder\n");
+});
+
+test("while another program swaps it all the time, nothing outside is written, and in the end it is whole", async () => {
+  const outside = join(base, "outside");
+  mkdirSync(outside);
+  writeFileSync(join(outside, "AGENTS.md"), "theirs\n");
+  writeFileSync(join(outside, ".envrc"), "theirs\n");
+  const script = `
+    cd ${worktree}
+    while :; do
+      rm -rf AGENTS.md; ln -s ${outside}/AGENTS.md AGENTS.md
+      rm -rf sub; ln -s ${outside} sub
+      rm -rf AGENTS.md; mkdir -p AGENTS.md/x
+      rm -rf sub; mkdir -p sub; ln -sf ${outside}/.envrc sub/.envrc
+      rm -rf AGENTS.md; echo evil > AGENTS.md
+      for f in .recinto-*; do [ -e "$f" ] && { rm -f "$f"; ln -s ${outside}/AGENTS.md "$f"; }; done
+    done 2>/dev/null`;
+  const swapper = spawn("bash", ["-c", script], { stdio: "ignore", detached: true });
+  const until = Date.now() + 2_000;
+  let rounds = 0;
+  while (Date.now() < until) {
+    files.restore(files.differences());
+    rounds += 1;
+    await new Promise((resume) => setImmediate(resume));
+  }
+  // What it started goes with it.
+  process.kill(-(swapper.pid ?? 0), "SIGKILL");
+  await once(swapper, "close");
+  await new Promise((resume) => setTimeout(resume, 100));
+  expect(rounds).toBeGreaterThan(5);
+  expect(readdirSync(outside).sort()).toEqual([".envrc", "AGENTS.md"]);
+  expect(readFileSync(join(outside, "AGENTS.md"), "utf8")).toBe("theirs\n");
+  expect(readFileSync(join(outside, ".envrc"), "utf8")).toBe("theirs\n");
+  files.restore(files.differences());
+  expectWhole();
 });
 
 test("a file too long to keep is told as changed and as not put back", () => {

@@ -1,7 +1,7 @@
 /** How one protected path stands: looked at through open folders, so that no link leads the look elsewhere. */
-import { createHash } from "node:crypto";
-import { closeSync, fstatSync, lstatSync, readlinkSync, readSync } from "node:fs";
-import { PROTECTED_FILE_BYTES_MAX } from "../../limits.ts";
+import { createHash, randomUUID } from "node:crypto";
+import { type BigIntStats, closeSync, fstatSync, lstatSync, readlinkSync, readSync } from "node:fs";
+import { PROTECTED_FILE_BYTES_MAX, STAMP_TICK_MS } from "../../limits.ts";
 import { type BytePath, sysPath } from "../byte-path.ts";
 import { openFile, openFolder } from "../safe-open.ts";
 
@@ -38,7 +38,7 @@ export function stateOf(rootFd: number, path: BytePath): FileState {
   try {
     const stat = lstatSync(holder.at(), { bigint: true, throwIfNoEntry: false });
     if (stat === undefined) return { kind: "absent" };
-    const stamp = `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}`;
+    const stamp = stampOf(stat);
     if (stat.isSymbolicLink()) {
       return { kind: "link", stamp, target: readlinkSync(holder.at(), "latin1") };
     }
@@ -55,12 +55,25 @@ export function stateOf(rootFd: number, path: BytePath): FileState {
   }
 }
 
-/** The file's bytes; null: no plain file, or longer than is kept. */
-export function bytesOf(rootFd: number, path: BytePath): Buffer | null {
+/**
+ * Two writes in one tick of the kernel's clock leave the same times: what was written a moment ago gets a stamp that is
+ * equal to no other, so that its content is read the next time too.
+ */
+export function stampOf({ dev, ino, size, mtimeNs, ctimeNs, ctimeMs }: BigIntStats): string {
+  const young = Date.now() - Number(ctimeMs) < STAMP_TICK_MS;
+  return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}${young ? `:${randomUUID()}` : ""}`;
+}
+
+/** The file's bytes and the stamp of just that file; null: no plain file, or longer than is kept. */
+export function contentOf(
+  rootFd: number,
+  path: BytePath,
+): { readonly bytes: Buffer; readonly stamp: string } | null {
   const file = openFile(rootFd, path, "refuse");
   if (file.fd === undefined) return null;
   try {
-    if (!fstatSync(file.fd).isFile()) return null;
+    const stat = fstatSync(file.fd, { bigint: true });
+    if (!stat.isFile()) return null;
     const buffer = Buffer.alloc(PROTECTED_FILE_BYTES_MAX + 1);
     let length = 0;
     for (;;) {
@@ -68,7 +81,8 @@ export function bytesOf(rootFd: number, path: BytePath): Buffer | null {
       length += read;
       if (read === 0 || length === buffer.length) break;
     }
-    return length > PROTECTED_FILE_BYTES_MAX ? null : Buffer.from(buffer.subarray(0, length));
+    if (length > PROTECTED_FILE_BYTES_MAX) return null;
+    return { bytes: Buffer.from(buffer.subarray(0, length)), stamp: stampOf(stat) };
   } finally {
     closeSync(file.fd);
   }

@@ -20,7 +20,7 @@ import { isProtectedFile, isProtectedFolder, protectedName } from "../../policy/
 import { type BytePath, fromBytePath, toBytePath } from "../byte-path.ts";
 import { blobName } from "../private-git/trusted-tree.ts";
 import { openFolder, openRoot } from "../safe-open.ts";
-import { bytesOf, type FileState, hashOf, stateOf } from "./file-state.ts";
+import { contentOf, type FileState, hashOf, stateOf } from "./file-state.ts";
 import { type Owner, putAside, putBackFile, putBackLink } from "./put-back.ts";
 
 /** As the owner left it. */
@@ -106,8 +106,9 @@ export class ProtectedFiles {
       for (const [path, kept] of this.#kept) {
         const now = stateOf(rootFd, path);
         if ("stamp" in now && now.stamp === kept.stamp) continue;
-        if (this.#isSame(rootFd, path, kept, now)) this.#renew(path, { ...kept, ...stampOf(now) });
-        else found.push({ path, kept, now });
+        const stamp = sameAs(rootFd, path, kept, now);
+        if (stamp === null) found.push({ path, kept, now });
+        else this.#kept.set(path, { ...kept, stamp });
       }
       for (const path of this.#newPaths(rootFd)) {
         const now = stateOf(rootFd, path);
@@ -137,11 +138,15 @@ export class ProtectedFiles {
     this.#inRoot((rootFd) => {
       for (const { path, kept, now } of differences) {
         const aside = now.kind === "absent" ? null : putAside(rootFd, path, asideDir, owner);
-        const back = kept === null || this.#putBack(rootFd, path, kept, asideDir);
-        if (kept !== null && back)
-          this.#renew(path, { ...kept, ...stampOf(stateOf(rootFd, path)) });
+        const stamp = kept === null ? null : this.#putBack(rootFd, path, kept, asideDir);
+        if (kept !== null && stamp !== null) this.#kept.set(path, { ...kept, stamp });
         const change = kept === null ? "new" : now.kind === "absent" ? "removed" : "changed";
-        restored.push({ path: fromBytePath(path), change, aside, restored: back });
+        restored.push({
+          path: fromBytePath(path),
+          change,
+          aside,
+          restored: kept === null || stamp !== null,
+        });
       }
     });
     this.#save();
@@ -149,30 +154,33 @@ export class ProtectedFiles {
     return restored;
   }
 
-  #putBack(rootFd: number, path: BytePath, kept: Kept, asideDir: string): boolean {
+  /** The stamp of what stands there then; null: it could not be put back. */
+  #putBack(rootFd: number, path: BytePath, kept: Kept, asideDir: string): string | null {
     if (kept.kind === "link") {
       return putBackLink(rootFd, path, kept.target, this.#options.owner, asideDir);
     }
-    if (kept.hash === null) return false;
+    if (kept.hash === null) return null;
     return putBackFile(rootFd, path, readFileSync(this.#copy(kept.hash)), kept, asideDir);
-  }
-
-  #isSame(rootFd: number, path: BytePath, kept: Kept, now: FileState): boolean {
-    if (kept.kind === "link") return now.kind === "link" && now.target === kept.target;
-    if (now.kind !== "file" || kept.hash === null || now.mode !== kept.mode) return false;
-    const bytes = bytesOf(rootFd, path);
-    return bytes !== null && hashOf(bytes) === kept.hash;
   }
 
   #take(rootFd: number, path: BytePath): void {
     const now = stateOf(rootFd, path);
     this.#candidates.delete(path);
     if (now.kind === "file") {
-      const bytes = bytesOf(rootFd, path);
-      const hash = bytes === null ? null : hashOf(bytes);
-      if (bytes !== null && hash !== null) writeFileSync(this.#copy(hash), bytes, { mode: 0o600 });
-      const { stamp, mode, uid, gid } = now;
-      this.#kept.set(path, { kind: "file", stamp, hash, mode, uid, gid });
+      const content = contentOf(rootFd, path);
+      const hash = content === null ? null : hashOf(content.bytes);
+      if (content !== null && hash !== null) {
+        writeFileSync(this.#copy(hash), content.bytes, { mode: 0o600 });
+      }
+      const { mode, uid, gid } = now;
+      this.#kept.set(path, {
+        kind: "file",
+        stamp: content?.stamp ?? now.stamp,
+        hash,
+        mode,
+        uid,
+        gid,
+      });
     } else if (now.kind === "link") {
       this.#kept.set(path, { kind: "link", stamp: now.stamp, target: now.target });
     } else this.#kept.delete(path);
@@ -197,10 +205,6 @@ export class ProtectedFiles {
   #isOwnGit(rootFd: number, path: BytePath): boolean {
     if (path !== ".git") return false;
     return this.#stored ? this.#ownGit : stateOf(rootFd, path).kind === "folder";
-  }
-
-  #renew(path: BytePath, kept: Kept): void {
-    this.#kept.set(path, kept);
   }
 
   #copy(hash: string): string {
@@ -250,8 +254,14 @@ export class ProtectedFiles {
   }
 }
 
-function stampOf(now: FileState): { readonly stamp: string } | object {
-  return "stamp" in now ? { stamp: now.stamp } : {};
+/** The stamp of what stands there when it is what was kept, only touched; null: it is not. */
+function sameAs(rootFd: number, path: BytePath, kept: Kept, now: FileState): string | null {
+  if (kept.kind === "link") {
+    return now.kind === "link" && now.target === kept.target ? now.stamp : null;
+  }
+  if (now.kind !== "file" || kept.hash === null || now.mode !== kept.mode) return null;
+  const content = contentOf(rootFd, path);
+  return content !== null && hashOf(content.bytes) === kept.hash ? content.stamp : null;
 }
 
 function filesIn(rootFd: number, path: BytePath, depth: number): readonly BytePath[] {
@@ -295,8 +305,8 @@ export function blobOf(
   const root = openRoot(worktree);
   if (now.kind !== "file" || root.fd === undefined) return "";
   try {
-    const bytes = bytesOf(root.fd, path);
-    return bytes === null ? "" : blobName(bytes, like);
+    const content = contentOf(root.fd, path);
+    return content === null ? "" : blobName(content.bytes, like);
   } finally {
     closeSync(root.fd);
   }

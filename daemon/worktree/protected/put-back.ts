@@ -19,7 +19,7 @@ import { join } from "node:path";
 import { PUT_BACK_TRIES_MAX } from "../../limits.ts";
 import type { BytePath } from "../byte-path.ts";
 import { openFolder } from "../safe-open.ts";
-import { bytesOf, holderOf } from "./file-state.ts";
+import { contentOf, holderOf, stampOf, stateOf } from "./file-state.ts";
 
 export interface Owner {
   readonly uid: number;
@@ -46,7 +46,7 @@ export function putAside(
     return name;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EXDEV") return null;
-    const bytes = bytesOf(rootFd, path);
+    const bytes = contentOf(rootFd, path)?.bytes ?? null;
     if (bytes !== null) writeFileSync(to, bytes, { mode: 0o600 });
     // As the owner: root would follow nothing either, but need not be asked to remove a tree of somebody else's.
     const last = path.slice(path.lastIndexOf("/") + 1);
@@ -63,7 +63,8 @@ export function putAside(
 
 /**
  * Writes a file where it was. It is another's folder: what was written under a passing name may be swapped before it gets
- * its own, so it is looked at after and tried again. False: somebody was faster each time.
+ * its own, so it is looked at after and tried again. Returns the stamp of what was written, which nobody but this call can
+ * have made; null: somebody was faster each time.
  */
 export function putBackFile(
   rootFd: number,
@@ -71,7 +72,7 @@ export function putBackFile(
   bytes: Buffer,
   { mode, uid, gid }: Owner & { readonly mode: number },
   asideDir: string,
-): boolean {
+): string | null {
   for (let tries = 0; tries < PUT_BACK_TRIES_MAX; tries++) {
     if (!makeFolders(rootFd, path, { uid, gid }, asideDir)) continue;
     const holder = holderOf(rootFd, path);
@@ -88,7 +89,7 @@ export function putBackFile(
       if (stands?.ino === written.ino && stands.dev === written.dev) {
         fchownSync(fd, uid, gid);
         fchmodSync(fd, mode);
-        return true;
+        return stampOf(fstatSync(fd, { bigint: true }));
       }
     } catch {
       // A folder in its place, or a name that was swapped: away with it, and again.
@@ -99,7 +100,7 @@ export function putBackFile(
       closeSync(holder.fd);
     }
   }
-  return false;
+  return null;
 }
 
 export function putBackLink(
@@ -108,15 +109,16 @@ export function putBackLink(
   target: string,
   owner: Owner,
   asideDir: string,
-): boolean {
-  if (!makeFolders(rootFd, path, owner, asideDir)) return false;
+): string | null {
+  if (!makeFolders(rootFd, path, owner, asideDir)) return null;
   const holder = holderOf(rootFd, path);
-  if (holder === null) return false;
+  if (holder === null) return null;
   try {
     symlinkSync(Buffer.from(target, "latin1"), holder.at());
-    return true;
+    const stands = stateOf(rootFd, path);
+    return stands.kind === "link" && stands.target === target ? stands.stamp : null;
   } catch {
-    return false;
+    return null;
   } finally {
     closeSync(holder.fd);
   }
