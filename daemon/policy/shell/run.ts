@@ -26,6 +26,7 @@ import type {
   Word,
   WordValue,
 } from "./segment.ts";
+import { TELLING } from "./special-names.ts";
 import {
   type Folders,
   type FunctionBody,
@@ -231,6 +232,9 @@ export class Run {
     const { items: _, ...rest } = before ?? { exported: false };
     if (before?.integer && value.kind !== "number") {
       this.problem("arithmetic", `evaluated as arithmetic: what ${name} is given`);
+    }
+    if (TELLING.test(name) && !/^OPT/.test(name)) {
+      this.problem("special-variable", `sets ${name}, which the shell or programs obey`);
     }
     const kept = before?.readonly ? joinValues(before.value, value) : value;
     if (before?.readonly) this.erring = true;

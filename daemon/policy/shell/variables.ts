@@ -2,6 +2,7 @@
 
 import type { Run } from "./run.ts";
 import type { Word, WordValue } from "./segment.ts";
+import { TELLING } from "./special-names.ts";
 import type { State } from "./state.ts";
 import { EMPTY, literal, NUMBER, oneOf, PLAIN, unknown } from "./values.ts";
 
@@ -85,13 +86,6 @@ function argument(state: State, number: number): WordValue {
   const bases = [value.base === "" ? "." : value.base];
   return { kind: "listed", bases, many: false, dashed: value.dashed, split: false, empty: true };
 }
-
-/**
- * Names whose assignment alone, without `export`, may change what runs: the shell's own, and those that a sandbox's
- * environment could hold already, so that an assignment changes what programs see.
- */
-const TELLING =
-  /^(?:PATH|HOME|IFS|ENV|CDPATH|GLOBIGNORE|EXECIGNORE|PS[0-4]|PROMPT_\w+|SHELL\w*|POSIXLY_CORRECT|FUNCNEST|TMPDIR|TERM\w*|LANG\w*|TEXTDOMAIN\w*|PWD|OLDPWD|OPT\w+|HIST\w+|INPUTRC|PAGER|LESS\w*|EDITOR|VISUAL|BROWSER|MANPAGER|CC|CXX|LD|AR|MAKEFLAGS|MAKE|\w*OPTS|\w*OPTIONS|\w*FLAGS|\w*OPT|\w*_COMMAND|\w*_PROXY|\w*_proxy|(?:BASH|LD|LC|DYLD|GIT|SSH|GPG|NODE|NPM|npm|PNPM|pnpm|YARN|BUN|DENO|COREPACK|PYTHON|PIP|UV|VIRTUAL|CONDA|PERL\w*|RUBY|GEM|BUNDLE|JAVA|JDK|MAVEN|MVN|GRADLE|GO\w*|CGO|CARGO|RUST\w*|PHP|COMPOSER|DOTNET|DOCKER|COMPOSE|KUBE\w*|HELM|AWS|AZURE|GOOGLE|CLOUDSDK|TF|XDG|GCONV|MALLOC|NLSPATH|RES|LOCPATH|HOSTALIASES|FIGNORE|SUDO|RIPGREP|RG|GREP|FZF|JQ|BAT|DELTA|TAR|ZIP\w*|UNZIP\w*|GZIP|BZIP\w*|XZ|CURL|WGET\w*|http|https|ftp|all|no|HTTP|HTTPS|FTP|ALL|NO)(?:_\w*)?)$/;
 
 /** Whether a plain `name=value` has something to judge: it reaches programs, or the shell acts on it. */
 export function isTelling(run: Run, name: string, state: State): boolean {

@@ -54,6 +54,10 @@ describe("problems", () => {
     "exec < f": "redirected-shell",
     "coproc a": "coprocess",
     ":(){ :|:& };:": "recursion",
+    "for PATH in /evil; do ls; done": "special-variable",
+    ": ${PS4:=$x}": "special-variable",
+    "((PATH=1))": "special-variable",
+    "read -r LD_PRELOAD <<< ./x": "special-variable",
     "echo $(cat <<E; a\nx\nE\n)": "here-document",
     "ls\u00a0&&\u00a0./x": "odd-space",
   };
