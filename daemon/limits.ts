@@ -14,6 +14,8 @@ export const SHELL_NAMES_MAX = 512;
 export const BRACE_WORDS_MAX = 4_096;
 /** Most `<<` in one command: the parser takes time in the square of their number. */
 export const HERE_DOCUMENTS_MAX = 4_096;
+/** Reasons of one kind that a verdict gives for a segment: a line that names 20,000 outside files is told once, not so often. */
+export const REASONS_PER_RULE_MAX = 32;
 /** Most values one word may have (loop lists, braces) before it counts as unknown. */
 export const WORD_VALUES_MAX = 256;
 

@@ -8,6 +8,7 @@ import { type Listeners, openListeners } from "./api/listeners.ts";
 import type { Backend } from "./api/route.ts";
 import { agentGroupId, groupId } from "./api/socket-groups.ts";
 import { Egress } from "./egress/egress.ts";
+import { interceptBy, loadAuthority } from "./egress/interception.ts";
 import { hostNetwork } from "./egress/reach.ts";
 import { openJournal } from "./journal/sqlite-journal.ts";
 import { evaluate } from "./policy/evaluate.ts";
@@ -61,6 +62,7 @@ export async function startDaemon(
   if (program.folder === null) log.warn({ reason: program.missing }, "commands go by docker exec");
   const gits = new PrivateGits(join(config.stateDir, "git"), () => randomId("git"));
   const given = new GivenFolders(join(config.stateDir, "given"));
+  const authority = loadAuthority(join(config.stateDir, "egress"), Date.now());
   let registry: Registry | undefined;
   const supervisor = await createSupervisor({
     config,
@@ -78,13 +80,22 @@ export async function startDaemon(
         owner: ownerName(config.stateDir),
         imagesDir: IMAGES_DIR,
         clock: machineClock,
-        runner: { program, socketsDir: join(config.runDir, "runners") },
+        runner: {
+          program,
+          socketsDir: join(config.runDir, "runners"),
+          trustDir: authority.trust,
+        },
         privateGit: privateGitPort(gits),
         given,
         ...hooks,
       }),
     openEgress: (record) =>
-      new Egress({ network: hostNetwork, interception: null, now: Date.now, record }),
+      new Egress({
+        network: hostNetwork,
+        interception: interceptBy(authority, Date.now),
+        now: Date.now,
+        record,
+      }),
     gits,
     engineInfo: () => engine.info(),
     watch: config.watcher === "chokidar" ? watchWithChokidar : (options) => watchWorktree(options),

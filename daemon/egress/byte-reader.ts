@@ -69,7 +69,22 @@ export class ByteReader {
 
   /** What still comes from here and goes to `to`, for a protocol inside this one. */
   asDuplex(to: Writable): Duplex {
-    return Duplex.from({ readable: this.rest(), writable: to });
+    const rest = this.rest();
+    const duplex: Duplex = new Duplex({
+      read: () => {
+        rest.next().then(
+          ({ value, done }) => duplex.push(done === true ? null : value),
+          (error: Error) => duplex.destroy(error),
+        );
+      },
+      write: (chunk, _encoding, done) => {
+        to.write(chunk, done);
+      },
+      final: (done) => {
+        to.end(done);
+      },
+    });
+    return duplex;
   }
 
   #take(size: number): Buffer {

@@ -27,3 +27,12 @@ export async function drained(stream: Writable): Promise<void> {
   );
   over.abort();
 }
+
+/** Resolves when all that was written is out, or never will be. */
+export function flushed(stream: Writable): Promise<void> {
+  if (stream.destroyed || stream.writableFinished) return Promise.resolve();
+  return new Promise((resolve) => {
+    stream.once("finish", resolve);
+    stream.once("close", resolve);
+  });
+}

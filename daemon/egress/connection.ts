@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import { EGRESS_HEAD_BYTES_MAX, EGRESS_HEAD_TIMEOUT_MS, EGRESS_IDLE_MS } from "../limits.ts";
 import { authorityText, coversHost } from "../policy/hosts.ts";
 import { BrokenStream, ByteReader } from "./byte-reader.ts";
-import { carry } from "./carry.ts";
+import { carry, flushed } from "./carry.ts";
 import { answerOf, refuse, relayAnswer } from "./http-answer.ts";
 import { dialFirst, locate, type NetworkPort } from "./reach.ts";
 import { parseRequestHead, type RequestForm, type RequestHead } from "./request-head.ts";
@@ -75,8 +75,7 @@ export class Connection {
   async #requests(client: Duplex, reader: ByteReader, form: RequestForm): Promise<void> {
     for (let more = true; more && this.#cut === null; ) {
       const head = await this.#head(client, reader, form);
-      if (head === null) return;
-      if (!(await this.#permitted(client, head))) return;
+      if (head === null || !(await this.#permitted(client, head))) break;
       this.#to = head;
       more =
         head.method === "CONNECT"
@@ -84,6 +83,8 @@ export class Connection {
           : await this.#forward(client, reader, head, form);
     }
     client.end();
+    // What was refused has to be read before everything is let go of.
+    await flushed(client);
   }
 
   async #head(client: Duplex, reader: ByteReader, form: RequestForm): Promise<RequestHead | null> {

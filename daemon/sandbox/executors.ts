@@ -11,6 +11,8 @@ export interface RunnerSetup {
   readonly program: RunnerProgram;
   /** Folder of the daemon in which each sandbox has one for its socket. */
   readonly socketsDir: string;
+  /** Folder of the daemon with the certificates that sandboxes trust where hosts are looked into. */
+  readonly trustDir?: string;
 }
 
 const NONE: RunnerProgram = { folder: null, missing: "the daemon was started without one" };
@@ -20,24 +22,28 @@ export class Executors {
   readonly #owner: string;
   readonly #program: RunnerProgram;
   readonly #socketsDir: string;
+  readonly #trustDir: string | undefined;
 
   constructor(engine: Engine, owner: string, setup: RunnerSetup | undefined) {
     this.#engine = engine;
     this.#owner = owner;
     this.#program = setup?.program ?? NONE;
     this.#socketsDir = setup?.socketsDir ?? "";
+    this.#trustDir = setup?.trustDir;
   }
 
   /** What is mounted into the sandbox; the socket's folder is made. null: nothing of ours. */
   async folders(
     { project, worktree }: { readonly project: string; readonly worktree: string },
-    { executor }: Profile,
+    { executor, network }: Profile,
   ): Promise<RunnerFolders | null> {
     if (this.#program.folder === null || executor === "plain") return null;
     const key = sandboxKey({ owner: this.#owner, projectId: project, worktree });
     const socket = join(this.#socketsDir, key);
     await makeSocketFolder(socket);
-    return { program: this.#program.folder, socket };
+    const trusts = (network?.intercept.length ?? 0) > 0 && this.#trustDir !== undefined;
+    const trust = trusts ? { trust: this.#trustDir } : {};
+    return { program: this.#program.folder, socket, ...trust };
   }
 
   /** For a running sandbox. Throws where the profile wants one kind and that cannot run. */

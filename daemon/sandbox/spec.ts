@@ -6,6 +6,7 @@ import {
   SANDBOX_HOME,
   SANDBOX_SCRATCH,
   SANDBOX_TMP,
+  TRUST_FILES,
 } from "../settings/sandbox-home.ts";
 import type { Profile } from "../settings/types.ts";
 import { refusedEnvName } from "./command.ts";
@@ -50,11 +51,14 @@ export interface SpecInput {
 export interface RunnerFolders {
   readonly program: string;
   readonly socket: string;
+  /** The daemon's certificate, which the sandbox trusts for hosts that are looked into; absent: there are none. */
+  readonly trust?: string;
 }
 
 /** Where a sandbox has them: the program for everyone, the socket's folder for its root alone. */
 export const RUNNER_PROGRAM_DIR = "/run/recinto/bin";
 export const RUNNER_SOCKET_DIR = "/run/recinto/runner";
+const TRUST_DIR = "/run/recinto/trust";
 
 /** Throws `worktree-refused` for a root-owned worktree and `bad-profile` for a variable that is not to be set. */
 export function sandboxSpec(input: SpecInput): SandboxSpec {
@@ -73,7 +77,7 @@ export function sandboxSpec(input: SpecInput): SandboxSpec {
       [LABELS.version]: SPEC_VERSION,
     },
     user,
-    env: sandboxEnv(profile, worktree, git.offered),
+    env: { ...sandboxEnv(profile, worktree, git.offered), ...trustEnv(runner) },
     workdir: worktree,
     hostname: projectId,
     mounts: [...mountsOf(input), ...runnerMounts(runner)],
@@ -134,6 +138,9 @@ function runnerMounts(runner: RunnerFolders | null): SandboxMount[] {
   return [
     { source: runner.program, target: RUNNER_PROGRAM_DIR, readOnly: true },
     { source: runner.socket, target: RUNNER_SOCKET_DIR, readOnly: true },
+    ...(runner.trust === undefined
+      ? []
+      : [{ source: runner.trust, target: TRUST_DIR, readOnly: true }]),
   ];
 }
 
@@ -185,6 +192,22 @@ function sandboxEnv(
     npm_config_cache: `${SANDBOX_CACHE}/npm`,
     npm_config_update_notifier: "false",
     ...gitEnv(gitOffered ? worktree : null),
+  };
+}
+
+/** Programs read different variables; those that replace the usual certificates get them all. */
+function trustEnv(runner: RunnerFolders | null): Readonly<Record<string, string>> {
+  if (runner?.trust === undefined) return {};
+  const all = `${TRUST_DIR}/${TRUST_FILES.all}`;
+  return {
+    SSL_CERT_FILE: all,
+    CURL_CA_BUNDLE: all,
+    REQUESTS_CA_BUNDLE: all,
+    PIP_CERT: all,
+    GIT_SSL_CAINFO: all,
+    CARGO_HTTP_CAINFO: all,
+    npm_config_cafile: all,
+    NODE_EXTRA_CA_CERTS: `${TRUST_DIR}/${TRUST_FILES.own}`,
   };
 }
 

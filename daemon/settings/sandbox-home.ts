@@ -18,3 +18,6 @@ export function cacheTarget(path: string): string {
 
 /** What a command may use as scratch. */
 export const SANDBOX_SCRATCH: readonly string[] = [SANDBOX_TMP, SANDBOX_CACHE];
+
+/** What sandboxes are given to trust, in one folder: the daemon's own certificate, and it with the usual public ones. */
+export const TRUST_FILES = { own: "recinto.pem", all: "bundle.pem" } as const;

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { interceptBy, loadAuthority } from "../../daemon/egress/interception.ts";
 import { hostNetwork } from "../../daemon/egress/reach.ts";
 import { parseRange } from "../../daemon/policy/addresses.ts";
 import { machineClock } from "../../daemon/sandbox/clock.ts";
@@ -54,7 +55,12 @@ describe.skipIf(missing)("ways out", () => {
   async function start(network: string, more = ""): Promise<{ world: World; session: string }> {
     const world = new World();
     worlds.push(world);
-    const runner = { program: PROGRAM, socketsDir: join(world.folder, "runners") };
+    const authority = loadAuthority(join(world.folder, "authority"), Date.now());
+    const runner = {
+      program: PROGRAM,
+      socketsDir: join(world.folder, "runners"),
+      trustDir: authority.trust,
+    };
     world.openSandboxes = (hooks) =>
       new Sandboxes({ engine, owner, imagesDir: IMAGES, clock: machineClock, runner, ...hooks });
     world.egress = {
@@ -64,7 +70,7 @@ describe.skipIf(missing)("ways out", () => {
         resolve: async (host) => [host === "inside.example" ? "10.0.0.1" : outside.address],
         allowed: [parseRange(outside.address)],
       },
-      interception: null,
+      interception: interceptBy(authority, Date.now, [outside.world.certificate]),
     };
     writeFileSync(join(world.folder, "token"), `Bearer ${SECRET}\n`, { mode: 0o600 });
     const text = network.replaceAll("FOLDER", world.folder);
@@ -236,6 +242,30 @@ describe.skipIf(missing)("ways out", () => {
       /^the network: its commands run by plain/,
     );
     expect(events).toContainEqual(expect.objectContaining({ code: "no_way_out" }));
+  });
+
+  test("HTTPS that an admin has looked into: programs trust it, and the secret goes along", async () => {
+    const { world, session } = await start(
+      "network: {ask: true, intercept: [files.example], inject: [{host: files.example, header: Authorization, valueFrom: FOLDER/token}]}",
+    );
+    const someone = person(world);
+    outside.heard.length = 0;
+    const url = "https://files.example/hello";
+    const script = `import urllib.request as u; print(u.urlopen("${url}").read())`;
+    const { stdout } = await run(
+      world,
+      session,
+      `${CURL} ${url}; python3 -c '${script}'; git ls-remote -q https://files.example/repo.git`,
+    );
+    await someone.leave();
+    expect(stdout).toMatch(
+      /^hello from outside\nb'hello from outside\\n'\n(?:[0-9a-f]{40}\t\S+\n){2}$/,
+    );
+    for (const { headers } of outside.heard) {
+      expect(headers).toMatchObject({ authorization: `Bearer ${SECRET}` });
+    }
+    expect(stdout).not.toContain(SECRET);
+    expect(world.recorded("egress.opened")[0]?.[1]).toMatchObject({ kind: "intercepted" });
   });
 
   test("a secret goes along that no command, journal or log ever sees", async () => {

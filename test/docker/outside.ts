@@ -3,14 +3,16 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { newAuthority, newLeaf } from "../../daemon/egress/certificates.ts";
 
 /** Serves files, redirects, an answer without end, and says on stdout what it was asked. */
 const SERVER = `
 import http from "node:http";
-import { createReadStream } from "node:fs";
+import https from "node:https";
+import { createReadStream, readFileSync } from "node:fs";
 import { join, normalize } from "node:path";
 const [files, address] = process.argv.slice(2);
-const server = http.createServer((request, response) => {
+const answer = (request, response) => {
   console.log(JSON.stringify({ method: request.method, host: request.headers.host, url: request.url, headers: request.headers }));
   const { pathname } = new URL(request.url, "http://outside");
   if (pathname === "/slow") {
@@ -24,15 +26,20 @@ const server = http.createServer((request, response) => {
     file.on("error", () => response.writeHead(404).end("nothing here\\n"));
     file.on("open", () => file.pipe(response));
   }
-});
-server.listen(80, address, () => console.log(JSON.stringify({ ready: true })));
+};
+https.createServer({ key: readFileSync(join(files, ".key")), cert: readFileSync(join(files, ".cert")) }, answer).listen(443, address);
+http.createServer(answer).listen(80, address, () => console.log(JSON.stringify({ ready: true })));
 `;
+
+const DAY_MS = 24 * 60 * 60_000;
 
 export class Outside {
   readonly name = `rc${process.pid}`;
   readonly files = mkdtempSync(join(tmpdir(), "recinto-outside-"));
   /** Of the server; a range for documentation, which nobody routes. */
   readonly address = "198.51.100.2";
+  /** Who certifies its servers. */
+  readonly world = newAuthority("The world", Date.now(), DAY_MS);
   /** One line for each request and closed connection. */
   readonly heard: Record<string, unknown>[] = [];
   #server: ChildProcess | undefined;
@@ -49,6 +56,9 @@ export class Outside {
     const script = join(this.files, ".server.mjs");
     writeFileSync(script, SERVER);
     writeFileSync(join(this.files, "hello"), "hello from outside\n");
+    const leaf = newLeaf(this.world, "The world", "files.example", Date.now(), DAY_MS);
+    writeFileSync(join(this.files, ".key"), leaf.key.export({ type: "pkcs8", format: "pem" }));
+    writeFileSync(join(this.files, ".cert"), leaf.certificate);
     this.#repository();
     const words = ["netns", "exec", this.name, process.execPath, script, this.files, this.address];
     const server = spawn("ip", words, { stdio: ["ignore", "pipe", "inherit"] });
