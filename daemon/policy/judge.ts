@@ -5,7 +5,7 @@ import { denialKey, escalated, isBlocked } from "./denials.ts";
 import { judgeUses, permission, permits } from "./permission.ts";
 import { applyRules } from "./rules.ts";
 import { safetyMatches } from "./safety.ts";
-import { type Located, locate, type Scope } from "./scope.ts";
+import { kindOf, type Located, locate, type Scope } from "./scope.ts";
 import type { Problem, Segment } from "./shell/segment.ts";
 import type { Decision, EvaluateInput, Match, Rung, SegmentVerdict, TouchedPath } from "./types.ts";
 import { argvsOf, placesOf, plainVerb, type SegmentView } from "./view.ts";
@@ -18,7 +18,8 @@ export function viewOf(
   scope: Scope,
 ): SegmentView {
   const argvs = argvsOf(segment.words);
-  const located = description.uses.map((use) => locate(use, segment, description, scope));
+  const kind = kindOf(description);
+  const located = description.uses.map((use) => locate(use, segment, kind, scope));
   return {
     segment,
     segments,
@@ -109,15 +110,14 @@ function unique<T>(values: readonly T[]): readonly T[] {
 }
 
 function distinct(located: readonly Located[]): readonly TouchedPath[] {
-  const paths: TouchedPath[] = [];
+  const paths = new Map<string, TouchedPath>();
   for (const { touched } of located) {
     for (const each of touched) {
-      if (!paths.some(({ path, access }) => path === each.path && access === each.access)) {
-        paths.push(each);
-      }
+      const key = `${each.access} ${each.path}`;
+      if (!paths.has(key)) paths.set(key, each);
     }
   }
-  return paths;
+  return [...paths.values()];
 }
 
 /** Rung 5. The class of action depends on what the other rungs say, so the tracker is asked last. */

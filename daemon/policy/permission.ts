@@ -1,4 +1,6 @@
 /** Rungs 7 to 9: what grants, profile and scope let a segment do, and else everything that stands against it. */
+
+import { REASONS_PER_RULE_MAX } from "../limits.ts";
 import type { Description } from "./catalogue/description.ts";
 import { coveringGrant, namesCommand } from "./grants.ts";
 import { isWithin } from "./paths.ts";
@@ -87,10 +89,13 @@ export function permission(
 ): readonly Match[] {
   const { description } = view;
   const against: Match[] = [];
+  const said = new Map<string, Set<string>>();
   const asks = (rule: string, reason: string): void => {
-    if (!against.some((match) => match.rule === rule && match.reason === reason)) {
-      against.push({ rung: "default", rule, decision: "ask", reason });
-    }
+    const reasons = said.get(rule) ?? new Set();
+    said.set(rule, reasons);
+    if (reasons.has(reason) || reasons.size >= REASONS_PER_RULE_MAX) return;
+    reasons.add(reason);
+    against.push({ rung: "default", rule, decision: "ask", reason });
   };
   const grants = new Set<string>();
   const named = authority.grants.find((grant) => namesCommand(grant, view));

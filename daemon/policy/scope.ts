@@ -52,17 +52,11 @@ export function scopeOf(settings: PolicySettings, facts: Facts): Scope {
 }
 
 /** Where a use takes place: every path it may touch, and what stands against each. */
-export function locate(
-  use: Use,
-  segment: Segment,
-  { form, uses }: Description,
-  scope: Scope,
-): Located {
+export function locate(use: Use, segment: Segment, kind: Kind, scope: Scope): Located {
   if (use.path === undefined && use.cwd !== true) {
     return { touched: [], needs: [use.class], objections: [] };
   }
-  const builds = uses.some((each) => each.class === "build");
-  const region = regionOf(use, form, builds);
+  const region = regionOf(use, kind);
   const { places, objections } =
     use.path === undefined
       ? placesOfCwd(segment, scope)
@@ -106,13 +100,26 @@ function linksBelow(segment: Segment, scope: Scope): Objection[] {
   return link === undefined ? [] : [leavingLink(link)];
 }
 
+/** What a command is as a whole, where that says which region its uses may take place in. */
+export interface Kind {
+  readonly git: boolean;
+  readonly builds: boolean;
+}
+
+export function kindOf({ form, uses }: Description): Kind {
+  return {
+    git: form === "git" || form.startsWith("git "),
+    builds: uses.some((use) => use.class === "build"),
+  };
+}
+
 /** `read`: any scope root; `write`: worktree or scratch; `code`: the worktree only, for what runs and for git. */
 type Region = "read" | "write" | "code";
 
-function regionOf(use: Use, form: string, builds: boolean): Region {
+function regionOf(use: Use, { git, builds }: Kind): Region {
   if (use.class === "build" || use.class === "run" || use.class === "git-write") return "code";
   // Whatever git reads, it reads through a repository whose own settings may run programs.
-  if (use.effect === "read" && (form === "git" || form.startsWith("git "))) return "code";
+  if (git && use.effect === "read") return "code";
   // What a build or a test is given it may run: the tests of another worktree are code of another worktree.
   if (builds && use.effect === "read" && use.via !== "redirect") return "code";
   if (use.code === true || use.class === "unknown") return "code";

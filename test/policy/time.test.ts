@@ -16,6 +16,11 @@ const SHAPES: Readonly<Record<string, string>> = {
   "one word": long("cat ", "a"),
   "blanks between words": long("ls ", " ", "x"),
   "many words": long("cat ", "x "),
+  "many files": `cat ${Array.from({ length: 20_000 }, (_, i) => `f${i}`).join(" ")}`.slice(
+    0,
+    COMMAND_CHARS_MAX,
+  ),
+  "many files outside": `cat ${Array.from({ length: 12_000 }, (_, i) => `/etc/${i}`).join(" ")}`,
   slashes: long("rm ", "/", "x"),
   "climbing parts": long("cat ", "../"),
   "wildcards in a deletion": long("rm ", "*?", "x"),
