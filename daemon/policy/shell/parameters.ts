@@ -33,6 +33,8 @@ export function parameterExpansion(
   let value: Expansion;
   if (index === undefined) {
     value = parameter(run, name, state);
+  } else if (name === "PIPESTATUS" || name === "GROUPS") {
+    value = NUMBER;
   } else {
     const items = itemsOf(name, state);
     if (index.text === "@" || index.text === "*") value = items ?? unknown(`array ${name}`, true);

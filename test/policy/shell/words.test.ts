@@ -113,6 +113,8 @@ describe("expansions", () =>
     '$1 "$1" $@ "$@" "$*"': '"" ""',
     "$HOME $PWD/x $LANG": "/home/a /w/x C",
     "f$?.txt /tmp/x$$ -n$#": "#f1.txt /tmp/x?~/tmp/x1 -n?~-n1",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: shell, not JavaScript.
+    '"EXIT=${PIPESTATUS[0]}"': "#EXIT=1",
     "$!": "?*",
     "${x@Q} ${x:1:2} ${x^^}": "? ? ?".replaceAll("?", "?*"),
   }));
