@@ -123,8 +123,8 @@ function given<const Names extends readonly string[]>(command: Command, names: N
 }
 
 function numbers<const Names extends readonly string[]>(command: Command, names: Names) {
-  const texts = Object.entries(given(command, names) as Record<string, string>);
+  const texts = Object.entries(given(command, names) as Readonly<Record<string, unknown>>);
   return Object.fromEntries(
-    texts.map(([name, text]) => [name, wholeNumberOf(`--${name}`, text, 0)]),
+    texts.map(([name, text]) => [name, wholeNumberOf(`--${name}`, String(text), 0)]),
   ) as { [Name in Names[number]]?: number };
 }
