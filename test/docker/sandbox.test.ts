@@ -190,10 +190,10 @@ describe.skipIf(missing)("limits of the sandbox, hit for real", () => {
   });
 });
 
-describe.skipIf(missing)("git in a linked worktree", () => {
+describe.skipIf(missing)("git: read in a linked worktree", () => {
   let rig: Rig;
   beforeAll(async () => {
-    rig = await Rig.make();
+    rig = await Rig.make({ git: "read" });
   });
   afterAll(() => rig?.close());
 
