@@ -1,4 +1,5 @@
 /** What the kernel is to hold a command to, from what was decided about it (design §6). Pure. */
+import { RecintoError } from "../errors.ts";
 import type { ActionClass, LiveGrant, SegmentVerdict } from "../policy/types.ts";
 import type { Confinement } from "./runner/frames.ts";
 
@@ -115,8 +116,23 @@ export interface Held {
   readonly hint: (exitCode: number | null, stderrEnd: string) => string | null;
 }
 
+/** What the policy lets pass only where the kernel keeps it in place; standing.ts has the same. */
+const ON_KERNEL: ReadonlySet<ActionClass> = new Set<ActionClass>(["run", "write", "unknown"]);
+
+/**
+ * Throws `facts-changed` where the command was let pass because the kernel would hold it, and this sandbox turned out to
+ * have no such kernel: it was judged before the sandbox was started.
+ */
 export function hold(input: ConfinementInput, landlock: number): Held {
-  const { scratch, worktree } = input;
+  const { scratch, worktree, segments, approved } = input;
+  const rests = segments.some(
+    ({ rung, classes }) => rung === "scope" && classes.some((cls) => ON_KERNEL.has(cls)),
+  );
+  if (landlock === 0 && rests && !approved) {
+    throw new RecintoError("facts-changed", "the kernel cannot hold commands in this sandbox", {
+      hint: "send it again: it is judged by what this sandbox can do",
+    });
+  }
   const confinement = confinementOf(input);
   return {
     confinement,

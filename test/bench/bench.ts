@@ -5,6 +5,8 @@ import { cpus, release, totalmem } from "node:os";
 const BENCHMARKS: Readonly<Record<string, () => Promise<object>>> = {
   exec: async () => (await import("./exec.ts")).run(),
   policy: async () => (await import("./policy.ts")).run(),
+  scale: async () => (await import("./scale.ts")).run(),
+  start: async () => (await import("./start.ts")).run(),
   stream: async () => (await import("./stream.ts")).run(),
   watch: async () => (await import("./watch.ts")).run(),
 };

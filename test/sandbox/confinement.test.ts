@@ -6,6 +6,7 @@ import {
   confinedHint,
   confinementOf,
   confinementText,
+  hold,
 } from "../../daemon/sandbox/confinement.ts";
 
 const worktree = "/srv/shop/.worktrees/dev";
@@ -137,4 +138,25 @@ describe("what is told about it", () => {
     expect(hint(1, "no such file")).toBeNull();
     expect(hint(1, refused, write as never)).toBeNull();
   });
+});
+
+test("a command that passed because the kernel would hold it does not run where the kernel does not", () => {
+  const held = (approved: boolean, cls: ActionClass, landlock: number) => () =>
+    hold(
+      {
+        segments: [{ rung: "scope", classes: [cls], rule: "scope/run" }],
+        approved,
+        grants: [],
+        worktree,
+        scratch,
+        privateGitDir: null,
+      },
+      landlock,
+    ).text;
+  for (const cls of ["run", "write", "unknown"] as const) {
+    expect(held(false, cls, 0)).toThrow("the kernel cannot hold commands in this sandbox");
+    expect(held(true, cls, 0)()).toBe("mounts-only");
+    expect(held(false, cls, 7)()).toContain("landlock-7");
+  }
+  expect(held(false, "read", 0)()).toBe("mounts-only");
 });
