@@ -1,5 +1,6 @@
 /** The ways out of all sandboxes: one socket for each, one token for each command that has a right, ended with it. */
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
@@ -48,6 +49,8 @@ export class Egress {
   readonly socket = EGRESS_SOCKET;
   readonly #options: EgressOptions;
   readonly #servers = new Map<string, Promise<Server>>();
+  /** Connections that have not shown a token yet. */
+  readonly #unknown = new Set<Socket>();
   /** By token, hex. */
   readonly #ways = new Map<string, WayOut>();
 
@@ -60,18 +63,23 @@ export class Egress {
    * shows it speaks with that right. Until `revoke`.
    */
   async open(folder: string, right: EgressRight): Promise<Buffer> {
-    const server = this.#servers.get(folder) ?? listen(join(folder, EGRESS_SOCKET), this.#greet);
-    this.#servers.set(folder, server);
-    try {
-      await server;
-    } catch (error) {
-      this.#servers.delete(folder);
-      throw error;
-    }
+    await this.#listening(folder);
     const token = randomBytes(EGRESS_TOKEN_BYTES);
     const way = { right, folder, connections: new Set<Connection>() };
     this.#ways.set(token.toString("hex"), { ...way, sent: 0, received: 0, refusals: 0 });
     return token;
+  }
+
+  /** A folder that was made anew has lost its socket, and gets another. */
+  async #listening(folder: string): Promise<void> {
+    const path = join(folder, EGRESS_SOCKET);
+    const known = this.#servers.get(folder);
+    if (known !== undefined && (await known.then(() => existsSync(path)))) return;
+    known?.then((server) => server.close()).catch(() => undefined);
+    const server = listen(path, this.#greet);
+    this.#servers.set(folder, server);
+    server.catch(() => this.#servers.delete(folder));
+    await server;
   }
 
   /** Ends every way out that rests on this authority, and cuts its connections. */
@@ -92,6 +100,7 @@ export class Egress {
   }
 
   async close(): Promise<void> {
+    for (const socket of this.#unknown) socket.destroy();
     for (const { right } of this.#ways.values()) this.revoke(right.id, "recintod is stopping");
     const servers = [...this.#servers.values()];
     this.#servers.clear();
@@ -105,12 +114,15 @@ export class Egress {
 
   readonly #greet = (socket: Socket): void => {
     socket.on("error", () => undefined);
+    this.#unknown.add(socket);
+    socket.once("close", () => this.#unknown.delete(socket));
     const timer = setTimeout(() => socket.destroy(), EGRESS_HEAD_TIMEOUT_MS);
     const reader = new ByteReader(socket);
     reader
       .exactly(EGRESS_TOKEN_BYTES)
       .then(async (token) => {
         clearTimeout(timer);
+        this.#unknown.delete(socket);
         const way = this.#ways.get(token.toString("hex"));
         if (way === undefined || way.connections.size >= EGRESS_CONNECTIONS_MAX) {
           socket.destroy();

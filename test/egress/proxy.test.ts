@@ -1,4 +1,5 @@
 /** The proxy on its socket: what leaves, what does not, and that it is cut and recorded. */
+import { mkdirSync, rmSync } from "node:fs";
 import type { Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { hostRule, ProxyRig } from "./proxy-rig.ts";
@@ -246,6 +247,21 @@ describe("who speaks", () => {
     short.socket.end();
     expect(await short.closed).toBe("");
     expect(rig.dialled).toEqual([]);
+  });
+
+  test("a socket whose folder was made anew is there again", async () => {
+    await rig.egress.open(rig.folder, rig.right(["a.example"]));
+    rmSync(rig.folder, { recursive: true });
+    mkdirSync(rig.folder);
+    expect(await rig.talk(rig.right(["a.example"]), get("a.example"))).toContain(" 200 OK");
+  });
+
+  test("a connection that shows nothing does not hold up the end", async () => {
+    await rig.egress.open(rig.folder, rig.right(["a.example"]));
+    const silent = rig.raw(Buffer.alloc(0));
+    await new Promise((resolve) => silent.socket.once("connect", resolve));
+    await rig.egress.close();
+    expect(await silent.closed).toBe("");
   });
 
   test("nothing is dialled that cannot be recorded", async () => {
