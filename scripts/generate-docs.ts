@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { openApi } from "../daemon/api/openapi.ts";
 import { ROUTES } from "../daemon/api/routes/table.ts";
+import { authorityPage, contractJsonSchema } from "./generate/contract-docs.ts";
 import { policyPage } from "./generate/policy-docs.ts";
 import { profileJsonSchema, profilesPage } from "./generate/profile-docs.ts";
 
@@ -13,6 +14,8 @@ export const DOCUMENTS: Readonly<Record<string, () => string>> = {
   "docs/profiles.md": profilesPage,
   "profiles/profile.schema.json": profileJsonSchema,
   "docs/policy.md": policyPage,
+  "docs/authority.md": authorityPage,
+  "profiles/contract.schema.json": contractJsonSchema,
   "docs/openapi.json": () => `${JSON.stringify(openApi(ROUTES, version), null, 2)}\n`,
 };
 

@@ -1,0 +1,93 @@
+/** The prose of docs/authority.md, and the contracts it shows. */
+
+export const EXAMPLE_CONTRACT = `task: propagate-timeout
+phases: [implement, verify]
+envelope:                       # E0: what is there from the start
+  - {effect: read, paths: ["**"]}
+  - {effect: run, commands: [[npm, test]]}
+grants:                         # Γ: what may be asked for
+  serialize: {effect: write, paths: ["src/serialization/**"], phase: implement, closes: [focused-tests]}
+  deps: {effect: network, hosts: [packages.example.org], ttl: 10m, uses: 3, approval: person}
+closures:                       # Λ: what ends a grant; the daemon sees it, the agent does not say it
+  focused-tests: {command: [npm, test, --, serialization], exit: 0}
+deny:                           # G: what nothing lifts
+  - {paths: ["**/.env", "**/*.pem"]}
+  - {hosts: [169.254.169.254]}
+`;
+
+export const WRONG_CONTRACT = `task: tidy
+grants:
+  sources: {effect: write, paths: ["src/*.ts"], closes: [tests]}
+  fetch: {effect: network, hosts: ["*.example.org"]}
+`;
+
+export const INTRODUCTION = `What goes beyond the standing permission of a profile is a **grant**: asked for by an agent, bound to a session, a
+resource, an effect and a phase, shown in the session's interface while it lives, and gone from there *and* from running
+processes when it ends. Which grants there can be, an admin writes down per task, in a **contract**. An agent chooses one
+of its rules and may narrow it; it cannot invent one, widen one, or keep one.
+
+Where there is no contract, a session has its profile's standing permission, and a person's approval that outlives one
+command is such a grant too: "for two hours", "until the tests pass", "this phase".
+`;
+
+export const COMPILING = `## What is refused, and what is warned of
+
+Any error makes the whole contract count for nothing. Paths are relative to the worktree and never leave it. For writing
+there are \`dir/**\`, \`**\` and single files, since that is what the kernel can hold a command to; other globs are refused
+with the nearest of these. The linter warns of rules that reach far, of grants that only the default ttl ends, of closures
+that no grant names or that can never fire, of grants that the contract's own \`deny\` rules out, and of an envelope that
+no profile allows. What both say of this contract,
+
+\`\`\`yaml
+${WRONG_CONTRACT.trimEnd()}
+\`\`\`
+
+is this:
+`;
+
+export const LIFE = `1. **Request.** The agent names a rule and a reason. G is looked at first, then the rule's phase, then whether what is
+   asked lies within the rule. Nothing runs. With \`approval: person\` it waits for one.
+2. **Grant.** A handle, random and opaque, appears in the *next* interface: the epoch grows by one whenever a handle, the
+   phase or the way back of a rule changes, and an action that names an older epoch cannot use what it had not been shown.
+3. **Invoke.** The handle is checked with the verdict, and again under the lock that starts the process or opens the
+   connection, where its use is counted: of two that race for the last use, one gets it.
+4. **Close.** \`grant.closing\`: no new use from here on, and the interface shows it no more. Then what runs on it is killed
+   and its connections are cut. \`grant.closed\`: nothing lives on it. A handle that is presented after that is refused
+   before anything happens, with what closed it and how it comes back.
+
+The last use of a counted grant may run to its end; there is no other one meanwhile. A clock that is set back prolongs
+nothing, and a restart of the daemon goes on where it was.
+`;
+
+export const ENDS = `Every grant has a ttl, 30 minutes when its rule names none, whatever else ends it. What an agent says never ends,
+prolongs or reopens one; giving its own handle back is all it can do. So a rule that a trusted event or a person ended is
+not to be had by asking again: a person decides, or the orchestrator enters the rule's phase anew.
+`;
+
+export const RENEWALS = [
+  [
+    "a closure: test, file, phase",
+    "the daemon; the orchestrator for phases",
+    "a person, or the phase entered anew",
+  ],
+  ["a person's revocation", "the daemon", "a person, or the phase entered anew"],
+  ["all uses of the rule", "the daemon", "a person, or the phase entered anew"],
+  ["leaving the phase", "the orchestrator, on the admin socket", "the phase entered anew"],
+  ["ttl", "the clock", "a new request"],
+  ["release by the agent", "the daemon", "a new request"],
+] as const;
+
+export const UNDER_A_CONTRACT = `A rule with \`uses\` is held once at a time, and its count goes on over releases and requests until a person or the phase
+renews it. A rule with \`approval: person\` takes a person each time.
+
+## What a contract leaves of a verdict
+
+The policy judges a command as always, with the contract's \`deny\` among the absolute denies and the live grants on their
+rung. What it allows is then held against the envelope: each effect of each segment must be in it, or in a grant, on these
+paths, by this command; else it asks, and the answer names the rules that could be requested. The envelope narrows what
+the profile allows and never adds to it; the sandbox's own \`/tmp\`, cache and loopback stay the profile's matter. Rules of
+sessions, projects and users stay within it too.
+
+What a command may write, the kernel is told from the same contract: the folders and files that the envelope's and the
+used grants' \`write\` entries name. A test run under a contract without any writes to \`/tmp\` and nowhere else.
+`;
