@@ -110,6 +110,8 @@ export function noNamespaces(): string | null {
     execFileSync("ip", ["netns", "delete", `rcp${process.pid}`], { stdio: "pipe" });
     return null;
   } catch (error) {
-    return `network namespaces cannot be made (iproute2, root): ${(error as Error).message}`;
+    const reason = `no network namespaces here (iproute2, root): ${(error as Error).message}`;
+    if (process.env.RECINTO_REQUIRE_ENGINE === "1") throw new Error(reason);
+    return reason;
   }
 }
