@@ -32,6 +32,9 @@ export interface ConnectionDeps {
   readonly spend: (sent: number, received: number) => void;
 }
 
+/** Methods that have no body as a rule, so that its length need not be said. */
+const BODYLESS = new Set(["GET", "HEAD", "DELETE", "OPTIONS"]);
+
 export class Connection {
   readonly #client: Duplex;
   readonly #right: EgressRight;
@@ -195,7 +198,7 @@ export class Connection {
     return keepAlive && bodyDone;
   }
 
-  #headersFor({ host, port, headers, body }: RequestHead, secure: boolean): string[] {
+  #headersFor({ method, host, port, headers, body }: RequestHead, secure: boolean): string[] {
     const injected = this.#right.injections.filter((each) => coversHost([each.host], host, port));
     const standard = secure ? 443 : 80;
     const name = host.includes(":") ? `[${host}]` : host;
@@ -206,7 +209,10 @@ export class Connection {
         .map(({ name, value }) => [name, value]),
       ...injected.map(({ header, value }) => [header, value]),
       ...(body === "chunked" ? [["Transfer-Encoding", "chunked"]] : []),
-      ...(typeof body === "number" && body > 0 ? [["Content-Length", String(body)]] : []),
+      // Said also where there is none: an empty body in chunks would be sent else.
+      ...(typeof body === "number" && (body > 0 || !BODYLESS.has(method))
+        ? [["Content-Length", String(body)]]
+        : []),
       ["Connection", "close"],
     ].flat();
   }

@@ -233,6 +233,14 @@ describe.skipIf(missing)("ways out", () => {
     });
   });
 
+  test("one docker exec a command ties it as well", async () => {
+    const { world, session } = await start("network: {ask: true}", "executor: once");
+    const someone = person(world);
+    const { stdout } = await run(world, session, `${CURL} http://files.example/hello`);
+    await someone.leave();
+    expect(stdout).toBe("hello from outside\n");
+  });
+
   test("plain docker exec ties nothing to a command, so nothing leaves", async () => {
     const { world, session } = await start("network: {ask: true}", "executor: plain");
     const someone = person(world);

@@ -84,6 +84,16 @@ describe("plain HTTP", () => {
     expect(heard[2]).toMatch(/^GET /);
   });
 
+  test("a request without a body says so where one could be expected", async () => {
+    await rig.talk(
+      rig.right(["a.example"]),
+      "POST http://a.example/ HTTP/1.1\r\nHost: a.example\r\n\r\n",
+    );
+    expect(heard).toEqual([
+      "POST / HTTP/1.1\r\nHost: a.example\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+    ]);
+  });
+
   test.each([
     ["an extension", "3;x=y\r\nabc\r\n0\r\n\r\n"],
     ["a trailer", "3\r\nabc\r\n0\r\nHost: b.example\r\n\r\n"],
