@@ -35,9 +35,9 @@ export function request(draft: Draft, command: Command<"request">): Outcome {
   if (wrong !== null) return said(wrong);
   const rule = ruleNamed(state, command.rule);
   if (rule === undefined) return said(unknownRule(state, command.rule));
-  const narrowed = narrow(rule, command.narrow ?? {});
+  const narrowed = narrow(rule, command.narrow ?? {}, state.contract?.deny ?? NO_RESOURCE);
   if (narrowed.refused !== undefined) return said(narrowed.refused);
-  const not = notNow(state, rule, narrowed);
+  const not = notNow(state, rule);
   if (not !== null) return said(not);
   const { name } = rule;
   const asking: PendingGrant = { handle, rule: name, reason, requestedAt: state.now, ...narrowed };
@@ -156,7 +156,7 @@ type Narrowed =
   | { readonly refused: Outcome };
 
 /** The rule's resource with what the request leaves of it. An agent can only make it smaller. */
-function narrow(rule: GrantRule, by: Narrowing): Narrowed {
+function narrow(rule: GrantRule, by: Narrowing, deny: Resource): Narrowed {
   const bad = (reason: string): Narrowed => ({ refused: refusal("bad-value", reason) });
   const { ttlMs = rule.ttlMs, uses = rule.uses } = by;
   for (const key of ["paths", "hosts", "commands"] as const) {
@@ -168,6 +168,9 @@ function narrow(rule: GrantRule, by: Narrowing): Narrowed {
     commands: by.commands ?? rule.commands,
   });
   if (typeof resource === "string") return bad(resource);
+  // G first (C1).
+  const denied = deniedBy(resource, deny);
+  if (denied !== null) return { refused: refusal("denied", denied) };
   const unheld = rule.effect === "write" ? unwritable(resource.paths) : null;
   if (unheld !== null) return bad(unheld);
   if (!isTime(ttlMs)) return bad(`${ttlMs} ms is no time`);
@@ -220,10 +223,8 @@ function isCount(uses: number): boolean {
   return Number.isInteger(uses) && uses >= 1 && uses <= GRANT_USES_MAX;
 }
 
-/** What stands against giving a rule now: G first (C1), then its phase, then how many there are. */
-function notNow(state: LedgerState, rule: GrantRule, resource: Resource): Outcome | null {
-  const denied = deniedBy(resource, state.contract?.deny ?? NO_RESOURCE);
-  if (denied !== null) return refusal("denied", denied);
+/** What stands against giving a rule now: its phase, and how many there are. */
+function notNow(state: LedgerState, rule: GrantRule): Outcome | null {
   if (!inPhase(rule.phases, state.phase)) {
     const reason = `${rule.name} is there in the phase ${rule.phases.join(" or ")}, now it is ${state.phase}`;
     return refusal("wrong-phase", reason, renewalOf(state, rule.name));

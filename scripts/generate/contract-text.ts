@@ -45,8 +45,8 @@ ${WRONG_CONTRACT.trimEnd()}
 is this:
 `;
 
-export const LIFE = `1. **Request.** The agent names a rule and a reason. G is looked at first, then the rule's phase, then whether what is
-   asked lies within the rule. Nothing runs. With \`approval: person\` it waits for one.
+export const LIFE = `1. **Request.** The agent names a rule and a reason. G is looked at first, then whether what is asked lies within
+   the rule, then the phase. Nothing runs. With \`approval: person\` it waits for one.
 2. **Grant.** A handle, random and opaque, appears in the *next* interface: the epoch grows by one whenever a handle, the
    phase or the way back of a rule changes, and an action that names an older epoch cannot use what it had not been shown.
 3. **Invoke.** The handle is checked with the verdict, and again under the lock that starts the process or opens the
@@ -89,5 +89,5 @@ the profile allows and never adds to it; the sandbox's own \`/tmp\`, cache and l
 sessions, projects and users stay within it too.
 
 What a command may write, the kernel is told from the same contract: the folders and files that the envelope's and the
-used grants' \`write\` entries name. A test run under a contract without any writes to \`/tmp\` and nowhere else.
+used grants' \`write\` entries name. Where there are none of these, a test run can write to \`/tmp\` and its cache only.
 `;

@@ -1,8 +1,8 @@
 /** Contract and policy together: what a contract leaves of a verdict, and what its grants add. */
 import { describe, expect, it } from "vitest";
-import { fitVerdict, writablePaths } from "../../daemon/authority/envelope.ts";
+import { writablePaths } from "../../daemon/authority/envelope.ts";
+import { type Fitted, fitVerdict } from "../../daemon/authority/fit.ts";
 import { denyRules, presentedGrants, toAuthority } from "../../daemon/authority/policy-input.ts";
-import type { Contract } from "../../daemon/authority/types.ts";
 import { evaluate } from "../../daemon/policy/evaluate.ts";
 import type { PolicySettings, Rule, Standing, Verdict } from "../../daemon/policy/types.ts";
 import { compiled, MINUTE, Play } from "./contracts.ts";
@@ -25,7 +25,7 @@ interface Asked {
   readonly rules?: readonly Rule[];
 }
 
-function verdictOf(play: Play, command: string, asked: Asked = {}): Verdict {
+function fitted(play: Play, command: string, asked: Asked = {}): Fitted {
   const { standing = {}, presented, rules = [] } = asked;
   const { contract } = play.state;
   const settings: PolicySettings = {
@@ -53,6 +53,10 @@ function verdictOf(play: Play, command: string, asked: Asked = {}): Verdict {
   });
   const grants = presentedGrants(play.state, shown);
   return fitVerdict(verdict, { contract, grants, worktree: WORKTREE, scratch: ["/tmp"] });
+}
+
+function verdictOf(play: Play, command: string, asked?: Asked): Verdict {
+  return fitted(play, command, asked).verdict;
 }
 
 function decided(play: Play, command: string, asked?: Asked): string {
@@ -224,22 +228,72 @@ describe("grants add what the contract declares", () => {
   });
 });
 
-describe("what the kernel lets a command write", () => {
-  const fitting = (contract: Contract | null, play: Play) => ({
-    contract,
-    grants: presentedGrants(play.state, { now: play.now }),
-    worktree: WORKTREE,
-    scratch: ["/tmp"],
+describe("what an allowed command rests on, so that its uses count and it dies with them (C4)", () => {
+  function rests(play: Play, command: string, asked?: Asked): string {
+    const { verdict, handles, ambiguous } = fitted(play, command, asked);
+    return `${verdict.verdict} [${handles.join(" ")}]${ambiguous ? " ambiguous" : ""}`;
+  }
+
+  it("is nothing where the envelope is enough, and the grant where it is not, whatever the profile allows", () => {
+    const play = holding(["serialize", "h1"], ["notes", "h2"]);
+    expect([
+      rests(play, "cat docs/a"),
+      // The profile would allow it by itself: the contract does not, so it rests on the grant.
+      rests(play, "echo x > docs/a"),
+      rests(play, "echo x > docs/a", { standing: { write: "ask" } }),
+      rests(play, "echo x > docs/a && echo y > src/serialization/b"),
+      rests(play, "cp docs/a src/serialization/b"),
+      rests(play, "echo x > src/b"),
+      rests(play, "echo x > /tmp/b"),
+    ]).toEqual([
+      "allow []",
+      "allow [h2]",
+      "allow [h2]",
+      "allow [h2 h1]",
+      "allow [h1]",
+      "ask []",
+      "allow []",
+    ]);
   });
 
+  it("is one grant where several would do, and says so", () => {
+    const play = holding(["notes", "h1"], ["notes", "h2"]);
+    expect([
+      rests(play, "echo x > docs/a"),
+      rests(play, "echo x > docs/a", { presented: ["h2"] }),
+    ]).toEqual(["allow [h1] ambiguous", "allow [h2]"]);
+  });
+
+  it("is a person's gift in a session without a contract, when the profile asks", () => {
+    const play = new Play(null);
+    play.do({
+      type: "give",
+      handle: "h1",
+      by: "ann",
+      reason: "for two hours",
+      effect: "write",
+      resource: { paths: ["lib/**"], hosts: [], commands: [] },
+      ttlMs: 120 * MINUTE,
+    });
+    expect([
+      rests(play, "echo x > lib/a", { standing: { write: "ask" } }),
+      rests(play, "echo x > lib/a"),
+      rests(play, "echo x > src/a", { standing: { write: "ask" } }),
+    ]).toEqual(["allow [h1]", "allow []", "ask []"]);
+  });
+});
+
+describe("what the kernel lets a command write", () => {
+  const writable = (play: Play) =>
+    writablePaths(play.state.contract, presentedGrants(play.state, { now: play.now }), WORKTREE);
+
   it("is the envelope's and the used grants' folders and files, the whole worktree only without a contract", () => {
-    const { contract } = compiled();
     const whole = compiled("task: t\nenvelope:\n  - {effect: write}\n").contract;
     expect([
-      writablePaths(fitting(null, new Play(null))),
-      writablePaths(fitting(contract, new Play())),
-      writablePaths(fitting(contract, holding(["serialize", "h1"], ["notes", "h2"]))),
-      writablePaths(fitting(whole, new Play(whole))),
+      writable(new Play(null)),
+      writable(new Play()),
+      writable(holding(["serialize", "h1"], ["notes", "h2"])),
+      writable(new Play(whole)),
     ]).toEqual([null, [], ["/p/w/src/serialization", "/p/w/docs", "/p/w/NOTES.md"], ["/p/w"]]);
   });
 });

@@ -145,7 +145,7 @@ function run(commands: readonly LedgerCommand[]): Seen[] {
   });
 }
 
-function every(check: (seen: readonly Seen[]) => void, runs = 600): void {
+function every(check: (seen: readonly Seen[]) => void, runs = 400): void {
   fc.assert(
     fc.property(play, (commands) => check(run(commands))),
     { numRuns: runs },

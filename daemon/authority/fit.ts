@@ -1,0 +1,175 @@
+/** Holds a verdict of the policy against the contract it was made under, and says which grants it rests on (C1, C4). */
+import { stricter } from "../policy/evaluate.ts";
+import type { Effect, Match, SegmentVerdict, Verdict } from "../policy/types.ts";
+import { namesHost } from "./host-patterns.ts";
+import type { Grant } from "./ledger-types.ts";
+import { coversCommand, namesPath } from "./resources.ts";
+import type { Contract, EnvelopeEntry } from "./types.ts";
+
+export interface Fitting {
+  readonly contract: Contract | null;
+  /** The grants that the verdict was made with: those `presentedGrants` names. */
+  readonly grants: readonly Grant[];
+  readonly worktree: string;
+  /** The sandbox's own folders, which no contract bounds. */
+  readonly scratch: readonly string[];
+}
+
+export interface Fitted {
+  readonly verdict: Verdict;
+  /**
+   * What an allowed command rests on: `invoke` these under the lock that starts it, so that its uses count and it dies
+   * with them.
+   */
+  readonly handles: readonly string[];
+  /** Another live grant would cover the same: only a presented handle says which one is meant. */
+  readonly ambiguous: boolean;
+}
+
+/**
+ * A host that G names is denied, and what profile, rules or scope allow beyond the envelope and the grants asks. A
+ * session without a contract has all that its profile gives. The policy itself does not know contracts, so nothing may
+ * run that did not come through here.
+ */
+export function fitVerdict(verdict: Verdict, fitting: Fitting): Fitted {
+  const { contract, grants } = fitting;
+  const rests = new Set<string>();
+  let ambiguous = false;
+  const segments = verdict.segments.map((segment): SegmentVerdict => {
+    for (const { rung, rule } of segment.matches) {
+      if (rung === "grant" && grants.some(({ handle }) => handle === rule)) rests.add(rule);
+    }
+    const match = contract === null ? null : denied(segment, contract);
+    if (match !== null) return overruled(segment, match);
+    if (segment.verdict !== "allow") return segment;
+    for (const effect of segment.effects) {
+      const cover = coverOf(effect, segment, fitting, rests);
+      if (cover === null && contract !== null) return overruled(segment, beyond(effect, contract));
+      for (const handle of cover?.handles ?? []) rests.add(handle);
+      ambiguous ||= cover?.ambiguous ?? false;
+    }
+    return segment;
+  });
+  const fitted = withSegments(verdict, segments, contract);
+  if (fitted.verdict !== "allow") return { verdict: fitted, handles: [], ambiguous: false };
+  return { verdict: fitted, handles: [...rests], ambiguous };
+}
+
+function denied({ hosts = [], verdict }: SegmentVerdict, { task, deny }: Contract): Match | null {
+  const host = hosts.find((each) => namesHost(deny.hosts, each));
+  if (host === undefined || verdict === "deny") return null;
+  const reason = `reaches ${host}, which the contract ${task} denies`;
+  return { rung: "absolute-deny", rule: "contract/deny-host", decision: "deny", reason };
+}
+
+function beyond(effect: Effect, { task }: Contract): Match {
+  const reason = `is beyond the envelope of the contract ${task} (${effect})`;
+  return { rung: "default", rule: `contract/${effect}`, decision: "ask", reason };
+}
+
+function overruled(segment: SegmentVerdict, match: Match): SegmentVerdict {
+  const { decision, rung, rule, reason } = match;
+  return {
+    ...segment,
+    verdict: decision,
+    rung,
+    rule,
+    reason,
+    matches: [...segment.matches, match],
+  };
+}
+
+function withSegments(
+  verdict: Verdict,
+  segments: readonly SegmentVerdict[],
+  contract: Contract | null,
+): Verdict {
+  if (contract === null) return verdict;
+  if (segments.every((segment, index) => segment === verdict.segments[index])) return verdict;
+  // *Always* would store a rule that the contract stands above anyway.
+  const { always: _, ...rest } = verdict;
+  const strictest = segments.map((segment) => segment.verdict).reduce(stricter);
+  if (strictest === verdict.verdict) return { ...rest, segments };
+  const deciding = segments.find((segment) => segment.verdict === strictest) as SegmentVerdict;
+  return {
+    ...rest,
+    verdict: strictest,
+    roots: [],
+    segments,
+    reason: `\`${deciding.text}\` ${deciding.reason} (${deciding.rule})`,
+    instead: insteadOf(contract, deciding),
+  };
+}
+
+function insteadOf(contract: Contract, { effects, verdict }: SegmentVerdict): string {
+  if (verdict === "deny") return "leave it out: nothing lifts what the contract denies";
+  const rules = contract.grants.filter(({ effect }) => effects.includes(effect));
+  if (rules.length === 0) return "stay within the envelope that the interface shows";
+  return `request a grant: ${rules.map(({ name }) => name).join(" or ")}`;
+}
+
+type Cover = Pick<Fitted, "handles" | "ambiguous">;
+const NEEDS_NONE: Cover = { handles: [], ambiguous: false };
+
+/** What of envelope and grants covers one effect of a segment; null when something of it is covered by nothing. */
+function coverOf(
+  effect: Effect,
+  segment: SegmentVerdict,
+  { contract, grants, worktree, scratch }: Fitting,
+  rests: ReadonlySet<string>,
+): Cover | null {
+  // Without a contract the profile's word was enough, and the grants that were needed are in the matches.
+  if (contract === null) return NEEDS_NONE;
+  // The sandbox's own network leads nowhere; the profile alone decides about it.
+  if (effect === "network" && !segment.classes.includes("network")) return NEEDS_NONE;
+  const begins = ({ commands }: EnvelopeEntry | Grant): boolean =>
+    commands.length === 0 || commands.some((prefix) => coversCommand(prefix, segment.argv ?? []));
+  const standing = contract.envelope.filter((each) => each.effect === effect && begins(each));
+  const held = grants.filter(
+    (each) =>
+      (each.effect === effect || (each.effect === "install" && effect === "network")) &&
+      begins(each),
+  );
+  if (effect === "network") {
+    const { hosts = [] } = segment;
+    if (hosts.length === 0) return null;
+    return choose(
+      hosts.map((host) => held.filter((grant) => namesHost(grant.hosts, host))),
+      rests,
+    );
+  }
+  const names = ({ paths }: EnvelopeEntry | Grant, path: string, real: string): boolean =>
+    paths.length === 0 || (namesPath(paths, worktree, path) && namesPath(paths, worktree, real));
+  const own = (path: string) =>
+    scratch.some((root) => path === root || path.startsWith(`${root}/`));
+  const touched = segment.paths
+    .filter(({ access }) => (effect === "read" || effect === "write" ? access === effect : true))
+    .map(({ path, real = path }) => ({ path, real }));
+  const bounded = touched.filter(({ path, real }) => !(own(path) && own(real)));
+  // What touches no path, or the sandbox's own folders alone, still has to be of an effect that is there.
+  if (bounded.length === 0) {
+    const sandboxOnly = touched.length > 0 && (effect === "read" || effect === "write");
+    return standing.length > 0 || sandboxOnly ? NEEDS_NONE : choose([held], rests);
+  }
+  const open = bounded.filter(
+    ({ path, real }) => !standing.some((each) => names(each, path, real)),
+  );
+  return choose(
+    open.map(({ path, real }) => held.filter((grant) => names(grant, path, real))),
+    rests,
+  );
+}
+
+/** One grant for each need: one that is in use already, else the first. */
+function choose(needs: readonly (readonly Grant[])[], rests: ReadonlySet<string>): Cover | null {
+  const handles = new Set<string>();
+  let ambiguous = false;
+  for (const candidates of needs) {
+    const chosen =
+      candidates.find(({ handle }) => rests.has(handle) || handles.has(handle)) ?? candidates[0];
+    if (chosen === undefined) return null;
+    handles.add(chosen.handle);
+    ambiguous ||= candidates.length > 1;
+  }
+  return { handles: [...handles], ambiguous };
+}
