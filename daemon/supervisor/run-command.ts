@@ -141,7 +141,7 @@ async function* startWithin(
       command: command.command,
       cwd: command.cwd,
       stdin: command.stdin !== undefined,
-      confinement: wayOut === null ? held.confinement : { ...held.confinement, wayOut },
+      confinement: wayOut === null ? held.confinement : { ...held.confinement, tcp: true, wayOut },
     })
     .catch((error: unknown) => {
       deps.journal.append(failedEntry(context, exec, error));
