@@ -112,6 +112,8 @@ export interface Held {
   /** What is told about it. */
   readonly text: string;
   readonly confinement: Confinement;
+  /** The kernel lets it change nothing outside of its own scratch, and reach nobody. */
+  readonly harmless: boolean;
   /** See confinedHint. */
   readonly hint: (exitCode: number | null, stderrEnd: string) => string | null;
 }
@@ -136,6 +138,7 @@ export function hold(input: ConfinementInput, landlock: number): Held {
   const confinement = confinementOf(input);
   return {
     confinement,
+    harmless: landlock > 0 && confinement.readOnly && !confinement.tcp,
     text: confinementText(landlock, confinement, scratch),
     hint: (exitCode, stderrEnd) =>
       landlock === 0 ? null : confinedHint(confinement, scratch, worktree, exitCode, stderrEnd),

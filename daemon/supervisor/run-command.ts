@@ -134,8 +134,11 @@ async function* startWithin(
   deps.journal.appendSoon([
     actionEntry(context, "exec.started", { ...ids, ...right, confinement }),
   ]);
-  // One wait for the disk covers all that was recorded about this command, and other commands share it.
-  await deps.journal.synced();
+  // One wait for the disk covers all that was recorded about this command, and other commands share it. What cannot
+  // have an effect need not wait for it: its record outlives this process already.
+  const synced = deps.journal.synced();
+  if (held.harmless) synced.catch(() => undefined);
+  else await synced;
   const process = await sandbox
     .exec({
       command: command.command,

@@ -208,6 +208,7 @@ policy: {rules: [{id: no-uname, pattern: "uname *", action: deny, justification:
           >["spec"],
           confine: () => ({
             text: "mounts-only",
+            harmless: false,
             confinement: { writable: [], readOnly: false, tcp: true },
             hint: () => null,
           }),
