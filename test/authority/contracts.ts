@@ -5,6 +5,7 @@ import type {
   LedgerCommand,
   LedgerEvent,
   LedgerState,
+  Narrowing,
   Outcome,
 } from "../../daemon/authority/ledger-types.ts";
 import type { Contract } from "../../daemon/authority/types.ts";
@@ -92,4 +93,13 @@ function line(event: LedgerEvent): string {
     case "epoch.bumped":
       return `epoch ${event.epoch}`;
   }
+}
+
+export function request(play: Play, rule: string, handle: string, narrow?: Narrowing): Outcome {
+  const more = narrow === undefined ? {} : { narrow };
+  return play.do({ type: "request", rule, reason: "the task", handle, ...more });
+}
+
+export function invoke(play: Play, invocation: string, ...handles: string[]): Outcome {
+  return play.do({ type: "invoke", handles, invocation });
 }
