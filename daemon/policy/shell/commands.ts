@@ -9,7 +9,7 @@ import { callFunction } from "./functions.ts";
 import { type Redirects, readRedirects } from "./redirects.ts";
 import { type Frame, type Outcome, Overrun, type Run, type SimpleCommand } from "./run.ts";
 import type { EnvAssignment, Word } from "./segment.ts";
-import { doubtful, ordinary, programName } from "./segments.ts";
+import { doubtful, mayFail, ordinary, programName } from "./segments.ts";
 import { joinStates, type State } from "./state.ts";
 import { literal, literalText, unknown } from "./values.ts";
 import { isTelling } from "./variables.ts";
@@ -67,6 +67,11 @@ export function simpleCommand(run: Run, node: Command, state: State, frame: Fram
   return withAndWithout(run, command, here, frame);
 }
 
+/** An assignment in front of a command that fails, so that the command does not run. */
+function isFixed(state: State): (entry: EnvAssignment) => boolean {
+  return ({ name }) => state.variables.get(name)?.readonly === true;
+}
+
 /** An unquoted number that may not be printed may be no word: read both ways, so that no option takes another's place. */
 function withAndWithout(run: Run, command: SimpleCommand, state: State, frame: Frame): Outcome {
   const { words } = command;
@@ -74,7 +79,11 @@ function withAndWithout(run: Run, command: SimpleCommand, state: State, frame: F
     ({ value, quoted }) => value.kind === "number" && value.empty && !quoted,
   );
   const value = words[at]?.value;
-  if (value?.kind !== "number") return dispatch(run, command, state, frame);
+  if (value?.kind !== "number") {
+    const outcome = dispatch(run, command, state, frame);
+    const fails = mayFail(command.redirects) || command.env.some(isFixed(state));
+    return fails ? { ...outcome, fail: joinStates(outcome.fail, state) } : outcome;
+  }
   run.step();
   const { empty: _, ...number } = value;
   const present = words.map((word, place) => (place === at ? { ...word, value: number } : word));

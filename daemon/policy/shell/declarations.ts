@@ -89,6 +89,9 @@ export function declare(run: Run, command: SimpleCommand, state: State, frame: F
     run.problem("declaration", "a variable that changes what it is given", frame);
   }
   const functions = letters.includes("f") && (verb === "export" || letters.includes("x"));
+  if (letters.includes("f") && (verb === "readonly" || letters.includes("r"))) {
+    run.problem("declaration", "a function that cannot be defined anew", frame);
+  }
   if (functions) run.problem("exported-function", "a function that programs inherit", frame);
   return ordinary(run, { ...command, env }, after, frame);
 }

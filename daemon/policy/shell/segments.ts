@@ -40,10 +40,10 @@ export function withMessages(redirects: SimpleCommand["redirects"]): Output {
 
 /** A redirect that cannot be made keeps the command from running. */
 export function mayFail(redirects: SimpleCommand["redirects"]): boolean {
-  return redirects.some(
-    ({ kind, target }) =>
-      target !== undefined && kind !== "dup" && literalText(target) !== "/dev/null",
-  );
+  return redirects.some(({ target }) => {
+    if (target === undefined || target.process !== undefined) return false;
+    return !/^(?:\/dev\/null|[012]|-)$/.test(literalText(target) ?? "");
+  });
 }
 
 /** A segment of which so little is known that it may have changed anything in the shell. */

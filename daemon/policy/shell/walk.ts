@@ -327,7 +327,8 @@ function readRedirected(run: Run, node: Redirected, state: State, frame: Frame):
   const outcome = readCompound(run, node.command, begin, { ...frame, stdin, input });
   run.sink = outer;
   const output = redirected ? null : (withMessages(redirects) ?? outcome.output);
-  return { ...outcome, output: mayFail(redirects) ? perhaps(output) : output };
+  if (!mayFail(redirects)) return { ...outcome, output };
+  return { ok: outcome.ok, fail: joinStates(outcome.fail, begin), output: perhaps(output) };
 }
 
 /** The body of a function. */
