@@ -147,37 +147,6 @@ describe("stopped before it runs", () => {
     expect((await world.supervisor.health()).journal.ok).toBe(false);
   });
 
-  test("nothing runs before what was recorded about it is on disk", async () => {
-    let reach: () => void = () => undefined;
-    world.wrapJournal = (journal) => ({
-      ...forwarded(journal),
-      append: (entry) => journal.append(entry),
-      appendAll: (entries) => journal.appendAll(entries),
-      synced: () =>
-        new Promise<void>((resolve) => {
-          reach = resolve;
-        }),
-    });
-    await world.restart();
-    const session = await world.open();
-    const running = run(world, session, "ls");
-    await expect.poll(() => world.recorded("exec.started").length).toBe(1);
-    expect(world.ran).toEqual([]);
-    reach();
-    expect((await running).last).toMatchObject({ type: "exit", exitCode: 0 });
-    world.wrapJournal = (journal) => ({
-      ...forwarded(journal),
-      append: (entry) => journal.append(entry),
-      appendAll: (entries) => journal.appendAll(entries),
-      synced: () => Promise.reject(new RecintoError("journal-failed", "disk full")),
-    });
-    await world.restart();
-    const again = await world.open();
-    world.ran.length = 0;
-    expect(await codeOf(() => run(world, again, "ls"))).toBe("journal-failed");
-    expect(world.ran).toEqual([]);
-  });
-
   test("what the admin denies is refused with rule and reason, recorded and counted", async () => {
     const session = await world.open();
     const { events } = await run(world, session, "uname -a");
