@@ -17,14 +17,18 @@ const syscall = libc.func("long syscall(long number, size_t count, void *list)")
 /** An id that setfsuid does not take: it then only says which one is in force. */
 const ASK = 0xffff_ffff;
 
+/** One inside another goes on with the rights there are: one request has one owner. */
+let acting = false;
+
 /**
  * Runs `act`, which must be done when it returns, as the owner: permissions are checked as the kernel would check that
  * user's, root's capabilities over files are gone, and what is made belongs to the owner. A daemon that is not root acts
  * as itself. Throws `kernel-unfit` where the rights cannot be given up.
  */
 export function asOwner<T>(owner: Owner, act: () => T): T {
-  if (process.geteuid?.() !== 0) return act();
+  if (process.geteuid?.() !== 0 || acting) return act();
   const groups = process.getgroups?.() ?? [];
+  acting = true;
   try {
     setGroups([]);
     setFsGid(owner.gid);
@@ -37,6 +41,7 @@ export function asOwner<T>(owner: Owner, act: () => T): T {
     setFsUid(0);
     setFsGid(process.getegid?.() ?? 0);
     setGroups(groups);
+    acting = false;
   }
 }
 

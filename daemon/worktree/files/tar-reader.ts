@@ -20,7 +20,7 @@ export interface TarEntry extends TarHead {
 export async function* readTar(source: AsyncIterable<Uint8Array>): AsyncGenerator<TarEntry, void> {
   const bytes = new Bytes(source);
   try {
-    if ((await bytes.peek(2)).equals(GZIP)) bytes.replace(unzipped(bytes.rest()));
+    if ((await bytes.peek(2)).equals(GZIP)) bytes.through(unzipped);
     for (;;) {
       const head = await nextHead(bytes);
       if (head === null) return;
@@ -165,17 +165,22 @@ class Bytes {
     return this.#begun.subarray(0, count);
   }
 
-  /** Everything from here on; nothing else may be asked of this then. */
-  async *rest(): AsyncGenerator<Uint8Array> {
+  /** Everything from here on goes through `change`, whose result is read instead. */
+  through(change: (rest: AsyncGenerator<Uint8Array>) => AsyncGenerator<Uint8Array>): void {
     const begun = this.#begun;
     const source = this.#source;
+    async function* rest(): AsyncGenerator<Uint8Array> {
+      try {
+        yield begun;
+        for (let next = await source.next(); !next.done; next = await source.next()) {
+          yield next.value;
+        }
+      } finally {
+        await source.return?.();
+      }
+    }
     this.#begun = Buffer.alloc(0);
-    yield begun;
-    for (let next = await source.next(); !next.done; next = await source.next()) yield next.value;
-  }
-
-  replace(source: AsyncGenerator<Uint8Array>): void {
-    this.#source = source;
+    this.#source = change(rest());
   }
 
   async end(): Promise<void> {
