@@ -144,8 +144,8 @@ class TheSupervisor implements Supervisor {
       approvals: this.#approvals,
       denials: this.#denials,
       sessions: this.#sessions,
-      protection: this.#care.protection,
       desk: this.#desk,
+      protection: this.#care.protection,
       stopping: this.#stopping.signal,
       refuseWhenClosing: () => this.#refuseWhenClosing(),
     });

@@ -1,4 +1,5 @@
 /** A supervisor that keeps its state in memory and does what a test tells it, so that the API is tested alone. */
+
 import { RecintoError } from "../../daemon/errors.ts";
 import type { JournalEntry } from "../../daemon/journal/types.ts";
 import type { Verdict } from "../../daemon/policy/types.ts";
@@ -11,8 +12,8 @@ import type {
   RunRequest,
   SessionInfo,
 } from "../../daemon/supervisor/types.ts";
-
 import { FakeFiles } from "./fake-files.ts";
+
 export const VERDICT: Verdict = {
   verdict: "allow",
   effects: ["read"],
@@ -203,10 +204,10 @@ export class FakeSupervisor implements Supervisor {
   readonly trusted: string[] = [];
   readonly sessionRules: Parameters<Supervisor["ruleFiles"]["giveSession"]>[1][] = [];
 
-  readonly ruleFiles: Supervisor["ruleFiles"] = {
   /** Files in memory, by path. */
   readonly files = new FakeFiles();
 
+  readonly ruleFiles: Supervisor["ruleFiles"] = {
     list: () => this.policyFiles,
     trust: (_caller, project, file, sha256) => {
       this.trusted.push(`${file} ${sha256}`);
