@@ -94,7 +94,7 @@ engineSocket: ${join(base, "engine.sock")}
   }
 
   /** A git repository with a linked worktree `dev`, owned by `uid`, as a project of the daemon. */
-  async addProject(id: string, uid: number): Promise<TestProject> {
+  async addProject(id: string, uid: number, profile = "default"): Promise<TestProject> {
     const root = join(this.base, id);
     const worktree = join(root, ".worktrees/dev");
     const script = `
@@ -110,7 +110,7 @@ engineSocket: ${join(base, "engine.sock")}
     await this.admin.addProject({
       id,
       root,
-      profile: "default",
+      profile,
       worktrees: ".worktrees/*",
       agentGroup: null,
     });
