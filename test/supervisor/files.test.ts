@@ -1,5 +1,4 @@
 /** File operations as use cases: judged, asked about, done with the owner's rights, and on record. */
-import { createHash } from "node:crypto";
 import {
   chmodSync,
   existsSync,
@@ -13,16 +12,10 @@ import {
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { RecintoError } from "../../daemon/errors.ts";
 import type { FileCall, FileCalls } from "../../daemon/supervisor/files/file-calls.ts";
 import type { Answer } from "../../daemon/supervisor/types.ts";
+import { bytes, sha, thrown } from "./file-content.ts";
 import { admin, agent, codeOf, OWNER, World } from "./world.ts";
-
-const sha = (text: string | Uint8Array) => createHash("sha256").update(text).digest("hex");
-
-async function* bytes(...parts: (string | Uint8Array)[]) {
-  for (const part of parts) yield Buffer.from(part);
-}
 
 let world: World;
 let files: FileCalls;
@@ -56,16 +49,6 @@ function answered(answer: Answer): FileCall {
 }
 
 const APPROVE: Answer = { answer: "approve", mode: "once" };
-
-async function thrown(act: () => unknown): Promise<RecintoError> {
-  try {
-    await act();
-  } catch (error) {
-    if (error instanceof RecintoError) return error;
-    throw error;
-  }
-  throw new TypeError("nothing was thrown");
-}
 
 describe("what the profile allows", () => {
   test("is written whole, belongs to the worktree's owner, and is on record before and after", async () => {
@@ -273,6 +256,50 @@ describe("what a person has to be asked", () => {
     );
     expect(sha(readFileSync(join(at, ".envrc")))).toBe(sha(large));
     expect(readdirSync(join(world.folder, "state/staged"))).toEqual([]);
+  });
+});
+
+describe("many files at once", () => {
+  test("a patch is judged by every file in it, and applied whole once a person approved", async () => {
+    world.write(join(at, "CLAUDE.md"), "old\n");
+    const patch =
+      "--- a/file.txt\n+++ b/file.txt\n@@ -1 +1 @@\n-text\n+new\n--- a/CLAUDE.md\n+++ b/CLAUDE.md\n@@ -1 +1 @@\n-old\n+new\n";
+    const refused = await thrown(() => files.patch(call({ waitMs: 0 }), { patch }));
+    expect(refused.details).toMatchObject({ rule: "ceiling/protected-file" });
+    expect(readFileSync(join(at, "file.txt"), "utf8")).toBe("text\n");
+    const done = await files.patch(answered(APPROVE), { patch });
+    expect(done.files).toEqual([
+      { path: join(at, "file.txt"), change: "changed", sha256: sha("new\n") },
+      { path: join(at, "CLAUDE.md"), change: "changed", sha256: sha("new\n") },
+    ]);
+    expect(world.supervisor.approvals(admin()).at(-1)?.stdin).toBe(patch);
+    expect(
+      await codeOf(() =>
+        files.patch(call(), { patch: "--- a/../../x\n+++ b/../../x\n@@ -0,0 +1 @@\n+x\n" }),
+      ),
+    ).toBe("not-served");
+  });
+
+  test("an archive cannot bring what would ask by itself, and none leaves that may not be read", async () => {
+    world.write(join(at, "src/.env"), "SECRET");
+    world.write(join(at, "src/AGENTS.md"), "be kind");
+    world.write(join(at, "src/a"), "a");
+    const stream = await files.pack(call(), { path: "src" });
+    const archive = await buffer(stream.archive);
+    await stream.close();
+    expect([archive.includes("SECRET"), stream.packed]).toEqual([
+      false,
+      { entries: 2, bytes: 8, leftOut: 1 },
+    ]);
+    await files.mkdir(call(), { path: "copy" });
+    const error = await thrown(() => files.unpack(call(), { path: "copy" }, bytes(archive)));
+    expect([error.code, error.details]).toEqual([
+      "archive-refused",
+      { written: [], entries: 0, bytes: 0 },
+    ]);
+    expect(error.message).toContain("copy/AGENTS.md");
+    expect(readdirSync(join(at, "copy"))).toEqual([]);
+    expect(world.recorded("file.failed").at(-1)?.[1]).toMatchObject({ code: "archive-refused" });
   });
 });
 

@@ -22,16 +22,10 @@ import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { RecintoError } from "../../daemon/errors.ts";
 import { FileRoot } from "../../daemon/worktree/files/file-root.ts";
 import { pack } from "../../daemon/worktree/files/pack.ts";
-import {
-  padding,
-  readBlock,
-  readRecords,
-  TAR_END,
-  type TarHead,
-  writeHead,
-} from "../../daemon/worktree/files/tar-format.ts";
+import { readBlock, readRecords, writeHead } from "../../daemon/worktree/files/tar-format.ts";
 import { unpack } from "../../daemon/worktree/files/unpack.ts";
 import { scratchFolder } from "./scratch-folder.ts";
+import { entry, extension, forged, tar } from "./tar-pieces.ts";
 
 const OWNER = 61_003;
 const isRoot = process.getuid?.() === 0;
@@ -69,36 +63,6 @@ async function refusal(archive: Buffer, refuse?: (path: string) => string | null
     throw error;
   }
   throw new TypeError("it was unpacked");
-}
-
-type Piece = Partial<TarHead> & { readonly text?: string };
-
-function entry({ text = "", ...head }: Piece): Buffer {
-  const whole = {
-    name: "x",
-    kind: "file",
-    mode: 0o644,
-    mtimeMs: 0,
-    target: "",
-    size: text.length,
-  } as const;
-  return Buffer.concat([writeHead({ ...whole, ...head }), Buffer.from(text), padding(text.length)]);
-}
-
-const tar = (...parts: (Piece | Buffer)[]) =>
-  Buffer.concat([
-    ...parts.map((part) => (Buffer.isBuffer(part) ? part : entry(part as Piece))),
-    TAR_END,
-  ]);
-
-/** A block changed by hand, with its checksum made right again. */
-function forged(head: Piece, change: (block: Buffer) => void): Buffer {
-  const block = entry(head);
-  change(block);
-  block.write("        ", 148, "latin1");
-  const sum = block.subarray(0, 512).reduce((all, byte) => all + byte, 0);
-  block.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148, "latin1");
-  return block;
 }
 
 /** A small tree with everything that an archive may hold. */
@@ -328,14 +292,6 @@ const HOSTILE: readonly (readonly [string, () => Buffer, RegExp])[] = [
     /grows more than 200 times/,
   ],
 ];
-
-function extension(records: string, flag = "x"): Buffer {
-  return Buffer.concat([
-    forged({ name: "pax", size: records.length }, (block) => block.write(flag, 156)),
-    Buffer.from(records, "latin1"),
-    padding(records.length),
-  ]);
-}
 
 describe("hostile archives", () => {
   test.each(HOSTILE)("%s", { timeout: 60_000 }, async (_, archive, message) => {
