@@ -61,6 +61,7 @@ test("every command is in the help, and each has one of its own", async () => {
   expect(names).toEqual([
     "run",
     "agent",
+    "files",
     "approvals",
     "policy",
     "project",
