@@ -205,6 +205,8 @@ export const PROTECTED_SETTLE_MS = 100;
 export const TRUSTED_COMMITS_MAX = 8;
 /** How long judging waits for the first walk of a worktree: a tree of a million files takes some seconds. */
 export const WATCHER_READY_WAIT_MS = 10_000;
+/** Links accepted in one project: each was looked at by a person, so more is a script gone wrong. */
+export const ACCEPTED_LINKS_MAX = 1_000;
 /** Hazards are journalled together this often, so that a loop that makes links cannot make the disk sync for each. */
 export const HAZARD_FLUSH_MS = 50;
 /** Hazards journalled one by one in a flush; what is over is counted. */

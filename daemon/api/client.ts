@@ -7,6 +7,7 @@ import type { Answer, Approval, ApprovalState, OpenedSession, Session, Version }
 import type {
   DenialKey,
   GitStatus,
+  Hazard,
   Health,
   JournalEntry,
   Profile,
@@ -174,6 +175,14 @@ export function adminClient(options: TransportOptions) {
     stats: (filter: { project?: string; since?: number } = {}) => get<Stats>("/v1/stats", filter),
     verifyJournal: () => get<VerifyResult>("/v1/journal/verify"),
     hazards: (project?: string) => get<WorktreeHazards[]>("/v1/hazards", { project }),
+    acceptHazard: (id: string) =>
+      http.json<Hazard>({ method: "POST", path: "/v1/hazards/accept", body: { id } }),
+    forgetHazard: (id: string) =>
+      http.json<{ forgotten: string }>({
+        method: "POST",
+        path: "/v1/hazards/forget",
+        body: { id },
+      }),
     gitStatus: (project?: string) => get<GitStatus[]>("/v1/git", { project }),
     undoImport: (seq: number) =>
       http.json<JournalEntry>({ method: "POST", path: "/v1/git/undo", body: { seq } }),

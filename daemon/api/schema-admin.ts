@@ -5,7 +5,6 @@ import { ADMIN_FILE_BYTES_MAX } from "../limits.ts";
 import type * as settings from "../settings/types.ts";
 import type * as git from "../supervisor/git-calls.ts";
 import type * as supervisor from "../supervisor/supervisor-interface.ts";
-import type * as worktree from "../worktree/types.ts";
 import type { SameType } from "./same-type.ts";
 import { SavedRuleSchema } from "./schema-policy.ts";
 import { PathSchema, TimeSchema, text, UidSchema } from "./schema-text.ts";
@@ -97,6 +96,8 @@ export const JournalEventSchema = z
     "sandbox.removed",
     "hazard.found",
     "hazard.gone",
+    "hazard.accepted",
+    "hazard.forgotten",
     "watcher.degraded",
     "git.import.intended",
     "git.imported",
@@ -132,7 +133,7 @@ export const VerifyResultSchema = z
   })
   .meta({ id: "VerifyResult" });
 
-const HazardSchema = z
+export const HazardSchema = z
   .strictObject({
     id: z.string(),
     kind: z.enum(["escaping-link", "nested-git", "fifo", "socket", "device", "setuid", "odd-name"]),
@@ -141,8 +142,13 @@ const HazardSchema = z
     resolved: z.string().nullable().exactOptional(),
     foundAt: TimeSchema,
     reason: z.string(),
+    acceptedAt: TimeSchema.exactOptional().meta({
+      description: "When a person accepted this link, with this target, for reading.",
+    }),
   })
   .meta({ id: "Hazard" });
+
+export const HazardIdSchema = z.string().regex(/^[a-z-]{1,32}-[0-9a-f]{16}$/);
 
 export const WorktreeHazardsSchema = z
   .strictObject({
@@ -213,6 +219,7 @@ export type Health = z.infer<typeof HealthSchema>;
 export type JournalEntry = z.infer<typeof JournalEntrySchema>;
 export type VerifyResult = z.infer<typeof VerifyResultSchema>;
 export type WorktreeHazards = z.infer<typeof WorktreeHazardsSchema>;
+export type Hazard = z.infer<typeof HazardSchema>;
 export type GitStatus = z.infer<typeof GitStatusSchema>;
 export type Sandbox = z.infer<typeof SandboxSchema>;
 export type DenialKey = z.infer<typeof DenialKeySchema>;
@@ -226,7 +233,7 @@ export const MIRRORS_ADMIN: [
   SameType<Health, supervisor.Health>,
   SameType<JournalEntry, journal.JournalEntry>,
   SameType<VerifyResult, journal.VerifyResult>,
-  SameType<WorktreeHazards["hazards"][number], worktree.Hazard>,
+  SameType<WorktreeHazards["hazards"][number], supervisor.SeenHazard>,
   SameType<WorktreeHazards, supervisor.WorktreeHazards>,
   SameType<GitStatus, git.GitStatus>,
   SameType<Sandbox, supervisor.SandboxInfo>,

@@ -35,6 +35,8 @@ export type JournalEvent =
   | "sandbox.removed"
   | "hazard.found"
   | "hazard.gone"
+  | "hazard.accepted"
+  | "hazard.forgotten"
   | "watcher.degraded"
   | "git.import.intended"
   | "git.imported"

@@ -4,7 +4,7 @@ import { matches } from "./globs.ts";
 import { isWithin, normalise, type RealPaths, type Resolved, resolve } from "./paths.ts";
 import { SOME_NAME } from "./shell/cwd.ts";
 import type { Segment, Word } from "./shell/segment.ts";
-import type { ActionClass, Facts, PolicySettings, TouchedPath } from "./types.ts";
+import type { AcceptedLink, ActionClass, Facts, PolicySettings, TouchedPath } from "./types.ts";
 
 /** Folders and links that paths are held against; made once per decision. */
 export interface Scope {
@@ -16,6 +16,10 @@ export interface Scope {
   readonly escaping: readonly string[];
   /** The watcher's list was given, so that a link which is not in it does not leave. */
   readonly escapingKnown: boolean;
+  /** Links that a person has accepted, and where each of them leads: for reading, that is a root of its own. */
+  readonly accepted: readonly AcceptedLink[];
+  /** `escaping` without the accepted ones, unless one leads elsewhere by now. */
+  readonly escapingReads: readonly string[];
 }
 
 /** Why something is not in scope: a stable rule id and a clause that follows the name of the segment. */
@@ -41,13 +45,26 @@ export function scopeOf(settings: PolicySettings, facts: Facts): Scope {
   const leaving = Object.entries(realpath ?? {}).flatMap(([path, target]) =>
     target !== null && inside(path) && !inside(target) ? [normalise(path)] : [],
   );
+  const escaping = [...(escapingLinks ?? []).map(normalise), ...leaving];
+  const accepted = (facts.acceptedLinks ?? []).map(({ path, target }) => ({
+    path: normalise(path),
+    target: normalise(target),
+  }));
+  const isAccepted = (link: string): boolean => {
+    const leads = realpath?.[link] ?? undefined;
+    return accepted.some(({ path, target }) =>
+      leads === undefined ? link === path : isWithin(link, path) && isWithin(leads, target),
+    );
+  };
   return {
     readRoots,
     worktree: normalise(settings.worktree),
     scratch: settings.scratch.map(normalise),
     realpath,
-    escaping: [...(escapingLinks ?? []).map(normalise), ...leaving],
+    escaping,
     escapingKnown: escapingLinks !== undefined,
+    accepted,
+    escapingReads: accepted.length === 0 ? escaping : escaping.filter((link) => !isAccepted(link)),
   };
 }
 
@@ -60,7 +77,7 @@ export function locate(use: Use, segment: Segment, kind: Kind, scope: Scope): Lo
   const { places, objections } =
     use.path === undefined
       ? placesOfCwd(segment, scope)
-      : placesOfWord(use.path, segment, use, scope);
+      : placesOfWord(use.path, segment, use, scope, linksAgainst(region, scope));
   const touched: TouchedPath[] = [];
   const needs = new Set<ActionClass>();
   for (const place of places) {
@@ -146,7 +163,18 @@ function placesOfCwd(segment: Segment, scope: Scope): Places {
   };
 }
 
-function placesOfWord(word: Word, segment: Segment, use: Use, scope: Scope): Places {
+/** Links that stand against a use: an accepted one is only ever read through. */
+function linksAgainst(region: Region, scope: Scope): readonly string[] {
+  return region === "read" ? scope.escapingReads : scope.escaping;
+}
+
+function placesOfWord(
+  word: Word,
+  segment: Segment,
+  use: Use,
+  scope: Scope,
+  links: readonly string[],
+): Places {
   const objections: Objection[] = [];
   const found: Resolved[] = [];
   const under = (path: string): void => {
@@ -167,13 +195,13 @@ function placesOfWord(word: Word, segment: Segment, use: Use, scope: Scope): Pla
       break;
     case "glob":
       placesOfGlob(value.base, value.pattern, under);
-      objections.push(...linksInGlob(value, word, segment, scope));
+      objections.push(...linksInGlob(value, word, segment, scope, links));
       break;
     case "listed": {
       const before = found.length;
       for (const base of value.bases) under(base);
       for (const place of found.slice(before)) {
-        const link = scope.escaping.find((path) => isWithin(path, place.lexical));
+        const link = links.find((path) => isWithin(path, place.lexical));
         if (link !== undefined) objections.push(leavingLink(link));
       }
       if (value.split && use.effect !== "read") {
@@ -214,12 +242,13 @@ function linksInGlob(
   word: Word,
   segment: Segment,
   scope: Scope,
+  links: readonly string[],
 ): Objection[] {
-  if (scope.escaping.length === 0) return [];
+  if (links.length === 0) return [];
   const parts = restOf(value.base, value.pattern);
   const cwds = value.base.startsWith("/") ? ["/"] : (segment.cwds ?? []);
   const bases = cwds.map((cwd) => resolve(value.base, cwd, scope.realpath).lexical);
-  const hit = scope.escaping.find((link) =>
+  const hit = links.find((link) =>
     bases.some((base) => {
       if (!isWithin(link, base) || link === base) return false;
       const names = link.slice(base === "/" ? 1 : base.length + 1).split("/");
@@ -260,6 +289,14 @@ function rootOf({ lexical, real }: Resolved, roots: readonly string[]): string |
   return roots.find((root) => isWithin(real, root)) ?? null;
 }
 
+/** Where an accepted link leads, for what is named through it. */
+function acceptedRoot({ lexical, real }: Resolved, { accepted }: Scope): string | null {
+  const link = accepted.find(
+    ({ path, target }) => isWithin(lexical, path) && isWithin(real, target),
+  );
+  return link?.target ?? null;
+}
+
 interface Judged {
   readonly touched: TouchedPath;
   readonly needs: ActionClass;
@@ -269,7 +306,7 @@ interface Judged {
 function judge(place: Resolved, region: Region, use: Use, scope: Scope): Judged {
   const access = region === "write" || use.effect === "git-write" ? "write" : "read";
   const roots = region === "read" ? scope.readRoots : [scope.worktree];
-  const root = rootOf(place, roots);
+  const root = rootOf(place, roots) ?? (region === "read" ? acceptedRoot(place, scope) : null);
   const scratch = root === null && region !== "code" ? rootOf(place, scope.scratch) : null;
   const { lexical, real } = place;
   const touched: TouchedPath = {
@@ -289,7 +326,9 @@ function objectionTo(
   use: Use,
   scope: Scope,
 ): Objection | null {
-  const link = scope.escaping.find((path) => isWithin(lexical, path) || isWithin(real, path));
+  const link = linksAgainst(region, scope).find(
+    (path) => isWithin(lexical, path) || isWithin(real, path),
+  );
   if (link !== undefined) return leavingLink(link);
   const where = real === lexical ? lexical : `${lexical}, which leads to ${real}`;
   if (root === null) {

@@ -155,8 +155,16 @@ export interface Facts {
   readonly localBins?: readonly string[];
   /** Absolute paths of known links that leave the scope roots. */
   readonly escapingLinks?: readonly string[];
+  /** Those of them that a person has accepted for reading, as long as they lead there. */
+  readonly acceptedLinks?: readonly AcceptedLink[];
   /** The session was frozen by an escaping link (`onEscape: freeze`). */
   readonly frozen?: boolean;
+}
+
+export interface AcceptedLink {
+  readonly path: string;
+  /** Absolute, as the sandbox sees it. */
+  readonly target: string;
 }
 
 /** The policy part of a profile, resolved (`extends` applied), plus where the session works. */

@@ -1,7 +1,7 @@
 /** The world as the policy is told about it, and what of it an approval is bound to. */
 import { posix } from "node:path";
 import { BOUND_FILES_MAX, RECORDED_LINKS_MAX } from "../limits.ts";
-import type { Facts, PolicySettings, Verdict } from "../policy/types.ts";
+import type { AcceptedLink, Facts, PolicySettings, Verdict } from "../policy/types.ts";
 import type { Project } from "../settings/types.ts";
 import { realPathFacts } from "../worktree/real-paths.ts";
 import type { Hazard } from "../worktree/types.ts";
@@ -18,19 +18,27 @@ export function standingFacts(
   hazards: readonly Hazard[],
   onEscape: "alert" | "freeze",
   privateGit: string | null = null,
+  isAccepted: (hazard: Hazard) => boolean = () => false,
 ): Facts {
   const { worktree } = settings;
   const branch = privateGit === null ? branchOf(project, worktree) : branchInHead(privateGit);
   const bins = localBins(settings.worktree, cwd);
-  const escapingLinks = hazards
-    .filter((hazard) => hazard.kind === "escaping-link")
-    .map((hazard) => hazard.path);
+  const links = hazards.filter(({ kind }) => kind === "escaping-link");
+  const accepted = links.filter(isAccepted);
   return {
     ...(branch === undefined ? {} : { branch }),
     ...(bins === undefined ? {} : { localBins: bins }),
-    escapingLinks,
-    frozen: onEscape === "freeze" && escapingLinks.length > 0,
+    escapingLinks: links.map(({ path }) => path),
+    ...(accepted.length === 0 ? {} : { acceptedLinks: accepted.flatMap(ends) }),
+    frozen: onEscape === "freeze" && accepted.length < links.length,
   };
+}
+
+/** Where a link leads on the host, and where its text does: the sandbox sees no further links outside. */
+function ends({ path, target, resolved }: Hazard): AcceptedLink[] {
+  const said = target === undefined ? null : posix.resolve(posix.dirname(path), target);
+  const places = new Set([resolved, said].filter((place) => typeof place === "string"));
+  return [...places].map((place) => ({ path, target: place }));
 }
 
 /** Every path that the verdict names and nobody has looked up yet. */
@@ -100,7 +108,7 @@ function filesToBind(verdict: Verdict): readonly string[] {
 
 /** Facts as the journal keeps them: of the local programs those that the command can mean, and not every link. */
 export function recordedFacts(command: string, facts: Facts): Facts {
-  const { branch, realpath, frozen, localBins, escapingLinks } = facts;
+  const { branch, realpath, frozen, localBins, escapingLinks, acceptedLinks } = facts;
   const words = new Set(command.match(/[\w.@+-]+/g));
   return {
     ...(branch === undefined ? {} : { branch }),
@@ -110,6 +118,9 @@ export function recordedFacts(command: string, facts: Facts): Facts {
     ...(escapingLinks === undefined
       ? {}
       : { escapingLinks: escapingLinks.slice(0, RECORDED_LINKS_MAX) }),
+    ...(acceptedLinks === undefined
+      ? {}
+      : { acceptedLinks: acceptedLinks.slice(0, RECORDED_LINKS_MAX) }),
   };
 }
 

@@ -19,6 +19,8 @@ export interface JudgeInput {
   readonly settings: PolicySettings;
   readonly onEscape: "alert" | "freeze";
   readonly hazards: readonly Hazard[];
+  /** Whether a person has accepted this very link. */
+  readonly isAccepted?: (hazard: Hazard) => boolean;
   /** The sandbox's own git folder, whose HEAD is the branch that its commits go to; absent or null: the host's counts. */
   readonly privateGit?: string | null;
   readonly rules: readonly Rule[];
@@ -34,8 +36,16 @@ export interface Judged {
 /** Never throws for what the policy does: an error while judging is a deny that says so. */
 export function judge(evaluate: (input: EvaluateInput) => Verdict, input: JudgeInput): Judged {
   const { request, settings, rules, denials } = input;
-  const { project, hazards, onEscape, privateGit } = input;
-  const base = standingFacts(project, settings, request.cwd, hazards, onEscape, privateGit);
+  const { project, hazards, onEscape, privateGit, isAccepted } = input;
+  const base = standingFacts(
+    project,
+    settings,
+    request.cwd,
+    hazards,
+    onEscape,
+    privateGit,
+    isAccepted,
+  );
   const ask = (facts: Facts): Verdict => {
     try {
       return evaluate({

@@ -11,6 +11,7 @@ import type { Profile, Project } from "../settings/types.ts";
 import type { Approvals } from "./approvals.ts";
 import type { DenialBook } from "./denial-book.ts";
 import { EgressDesk } from "./egress-desk.ts";
+import type { HazardConsents } from "./hazard-consents.ts";
 import { refuseApproverAsAgent } from "./identity.ts";
 import { type Judged, judge } from "./judge.ts";
 import type { SandboxPort, SupervisorDeps } from "./ports.ts";
@@ -33,6 +34,7 @@ export interface SessionDeskParts {
   readonly denials: DenialBook;
   readonly rules: RuleDesk;
   readonly watches: WatchBook;
+  readonly consents: Pick<HazardConsents, "acceptedAt">;
   readonly approvals: Approvals;
   readonly saved: RuleStore;
   readonly sandboxes: Pick<SandboxPort, "executor">;
@@ -116,12 +118,13 @@ export class SessionDesk {
     cwd: string,
     evaluate = this.#parts.deps.evaluate,
   ): Promise<JudgedInSession> {
-    const { denials, registry, rules, watches } = this.#parts;
+    const { consents, denials, registry, rules, watches } = this.#parts;
     const { gits } = this.#parts.deps;
     const { project, profile } = this.place(session);
     // The folder may be gone, or a link by now, and the project's pattern another one.
     registry.resolveWorktree(project, session.worktree);
     const hazards = await watches.hazardsIn(project, profile, session.worktree);
+    const acceptedAt = consents.acceptedAt(project.id);
     const inForce = rules.inForce(project, profile, session);
     const judged = judge(evaluate, {
       request: { command, cwd },
@@ -129,6 +132,7 @@ export class SessionDesk {
       settings: this.#settings(session, project, profile),
       onEscape: profile.onEscape,
       hazards,
+      isAccepted: (hazard) => acceptedAt(hazard) !== null,
       privateGit:
         profile.git === "commit" ? (gits.ofWorktree(session.worktree)?.folder ?? null) : null,
       rules: inForce.rules,

@@ -48,11 +48,28 @@ export interface StoredRule extends SavedRule {
   readonly savedFor: string;
 }
 
+export interface SeenHazard extends Hazard {
+  /** When a person accepted this link, with this target, for reading. */
+  readonly acceptedAt?: number;
+}
+
 export interface WorktreeHazards {
   readonly project: string;
   readonly worktree: string;
   readonly watcher: WatcherStatus;
-  readonly hazards: readonly Hazard[];
+  readonly hazards: readonly SeenHazard[];
+}
+
+export interface HazardCalls {
+  /** Admin: all or one project's. Agent: its project's, of its own worktrees. */
+  list(caller: Caller, project?: string): readonly WorktreeHazards[];
+  /**
+   * A person lets agents read through one escaping link, as long as it leads where it does now. Never a uid that agents
+   * use (`agent-cannot-approve`). Errors: not-found, bad-request for what is no link.
+   */
+  accept(caller: Caller, id: string): SeenHazard;
+  /** Admin. Takes that back. Errors: not-found. */
+  forget(caller: Caller, id: string): void;
 }
 
 export interface SandboxInfo extends SandboxStatus {
@@ -146,8 +163,7 @@ export interface Supervisor {
   /** Admin. Reads the whole journal: seconds for millions of entries. */
   verifyJournal(caller: Caller): Promise<VerifyResult>;
 
-  /** Admin: all or one project's. Agent: its project's, of its own worktrees. */
-  hazards(caller: Caller, project?: string): readonly WorktreeHazards[];
+  readonly hazards: HazardCalls;
   /** Admin: all. Agent: its own project. */
   projects(caller: Caller): readonly Project[];
   project(caller: Caller, id: string): Project;

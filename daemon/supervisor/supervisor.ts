@@ -7,10 +7,12 @@ import type { Registry } from "../settings/registry.ts";
 import type { Project } from "../settings/types.ts";
 import { adoptOnce } from "./adoption.ts";
 import { Approvals } from "./approvals.ts";
+import { DeclaredWatches } from "./declared-watches.ts";
 import { DenialBook } from "./denial-book.ts";
 import { FileDesk } from "./files/file-desk.ts";
 import { followEntries, watchApprovals } from "./following.ts";
 import type { GitDesk } from "./git-desk.ts";
+import { HazardDesk } from "./hazard-desk.ts";
 import { healthOf } from "./health.ts";
 import { HistoryDesk } from "./history-desk.ts";
 import { couldApprove, refuseAgentAsApprover, requireAdmin, sees } from "./identity.ts";
@@ -37,7 +39,6 @@ import type {
   SandboxInfo,
   StoredRule,
   Supervisor,
-  WorktreeHazards,
 } from "./supervisor-interface.ts";
 import type {
   Answer,
@@ -71,10 +72,12 @@ class TheSupervisor implements Supervisor {
   readonly #sandboxes: SandboxPort;
   readonly #adopt: () => Promise<void>;
   readonly #desk: SessionDesk;
+  readonly #declared: DeclaredWatches;
   readonly ruleFiles: RuleDesk;
   readonly git: GitDesk;
   readonly files: FileDesk;
   readonly history: HistoryDesk;
+  readonly hazards: HazardDesk;
   readonly #startedAt: number;
   readonly #stopping = new AbortController();
   #closing = false;
@@ -128,8 +131,18 @@ class TheSupervisor implements Supervisor {
     });
     const parts = { journal, registry: this.#registry, rules: this.ruleFiles };
     this.history = new HistoryDesk({ ...deps, ...parts, approvals: this.#approvals });
+    this.hazards = new HazardDesk({
+      ...parts,
+      ...deps,
+      journal,
+      watches: this.#care.watches,
+      sessions: this.#sessions,
+      agentUids: (project) => this.#desk.agentUids(project),
+    });
+    this.#declared = new DeclaredWatches({ ...parts, log, watches: this.#care.watches });
     this.#desk = new SessionDesk({
       ...parts,
+      consents: this.hazards.consents,
       approvals: this.#approvals,
       saved,
       deps,
@@ -159,6 +172,7 @@ class TheSupervisor implements Supervisor {
     await this.#adopt().catch((error) =>
       this.#deps.log.warn({ error }, "the engine does not answer yet; commands wait for it"),
     );
+    this.#projects.subscribe((projects) => this.#declared.follow(projects));
   }
 
   openSession(caller: Caller, request: OpenSessionRequest): Promise<OpenedSession> {
@@ -279,17 +293,6 @@ class TheSupervisor implements Supervisor {
   async verifyJournal(caller: Caller): Promise<VerifyResult> {
     requireAdmin(caller);
     return this.#journal.verifyInSteps();
-  }
-
-  hazards(caller: Caller, project?: string): readonly WorktreeHazards[] {
-    const own = new Set(
-      this.#sessions.visibleTo(caller).map((session) => `${session.project} ${session.worktree}`),
-    );
-    return this.#care.watches
-      .report(project)
-      .filter(
-        (each) => caller.socket.kind === "admin" || own.has(`${each.project} ${each.worktree}`),
-      );
   }
 
   projects(caller: Caller): readonly Project[] {

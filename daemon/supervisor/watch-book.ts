@@ -30,9 +30,14 @@ export class WatchBook {
   readonly #watched = new Map<string, Watched>();
   #toRecord: NewEntry[] = [];
   #flush: NodeJS.Timeout | null = null;
+  #closed = false;
 
   constructor(deps: WatchBookDeps) {
     this.#deps = deps;
+  }
+
+  get closed(): boolean {
+    return this.#closed;
   }
 
   /**
@@ -116,6 +121,7 @@ export class WatchBook {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     const all = [...this.#watched.values()];
     this.#watched.clear();
     await Promise.all(all.map(({ watcher }) => watcher.close()));

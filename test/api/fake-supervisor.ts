@@ -97,6 +97,16 @@ export const STATS: Awaited<ReturnType<Supervisor["history"]["stats"]>> = {
   },
 };
 
+export const HAZARD = {
+  id: "escaping-link-00112233445566aa",
+  kind: "escaping-link",
+  path: "/tmp/out",
+  target: "/etc",
+  resolved: "/etc",
+  foundAt: 1,
+  reason: "leads to /etc, outside the project",
+} as const;
+
 type Script = (request: RunRequest, signal: AbortSignal, caller: Caller) => AsyncIterable<RunEvent>;
 
 export class FakeSupervisor implements Supervisor {
@@ -282,9 +292,13 @@ export class FakeSupervisor implements Supervisor {
     return { ok: true, entries: this.entries.length, head: "00" };
   }
 
-  hazards() {
-    return [];
-  }
+  readonly hazards: Supervisor["hazards"] = {
+    list: () => [],
+    accept: (_caller, id) => ({ ...HAZARD, id, acceptedAt: 2 }),
+    forget: (_caller, id) => {
+      if (id !== HAZARD.id) throw new RecintoError("not-found", `no hazard ${id}`);
+    },
+  };
 
   projects(): readonly Project[] {
     return this.projectList;

@@ -182,7 +182,7 @@ describe.skipIf(missing)("a command in its container", () => {
     expect(world.supervisor.events(agent(), {}).every((entry) => entry.project === "web")).toBe(
       true,
     );
-    expect(world.supervisor.hazards(agent()).every(({ project }) => project === "web")).toBe(true);
+    expect(world.supervisor.hazards.list(agent()).every(({ project }) => project === "web")).toBe(true);
     leave.abort();
     await sleeping;
   });

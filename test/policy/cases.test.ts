@@ -21,6 +21,7 @@ const caseFile = z.strictObject({
           realpath: z.record(z.string(), z.string().nullable()),
           localBins: z.array(z.string()),
           escapingLinks: z.array(z.string()),
+          acceptedLinks: z.array(z.strictObject({ path: z.string(), target: z.string() })),
         })
         .partial()
         .default({}),

@@ -359,7 +359,7 @@ describe("facts", () => {
     expect(verdict.verdict).toBe("ask");
     expect(world.recorded("proposed_action.created")).toEqual([]);
     await expect
-      .poll(() => world.supervisor.hazards(agent(), "web")[0]?.hazards[0]?.path)
+      .poll(() => world.supervisor.hazards.list(agent(), "web")[0]?.hazards[0]?.path)
       .toBe(join(world.worktree(), "out"));
     await expect.poll(() => world.recorded("hazard.found").length).toBe(1);
   });

@@ -110,7 +110,7 @@ describe("seeing", () => {
       );
       expect(world.supervisor.events(caller, {})).toEqual([]);
       expect(world.supervisor.events(caller, { sessions: [session] })).toEqual([]);
-      expect(world.supervisor.hazards(caller)).toEqual([]);
+      expect(world.supervisor.hazards.list(caller)).toEqual([]);
     }
     expect(world.supervisor.events(agent(), {}).every((entry) => entry.session === session)).toBe(
       true,

@@ -6,6 +6,8 @@ import { jsonRoute, linesRoute } from "../route.ts";
 import { VersionSchema } from "../schema.ts";
 import {
   DenialKeySchema,
+  HazardIdSchema,
+  HazardSchema,
   HealthSchema,
   JournalEntrySchema,
   JournalEventSchema,
@@ -54,7 +56,33 @@ export const listHazards = jsonRoute({
   query: z.strictObject({ project: ProjectIdSchema.exactOptional() }),
   answer: z.array(WorktreeHazardsSchema),
   errors: ["unknown-project"],
-  handle: ({ supervisor }, { caller, query }) => supervisor.hazards(caller, query.project),
+  handle: ({ supervisor }, { caller, query }) => supervisor.hazards.list(caller, query.project),
+});
+
+export const acceptHazard = jsonRoute({
+  method: "POST",
+  path: "/v1/hazards/accept",
+  sockets: ["admin"],
+  summary:
+    "Lets agents read through one link that leaves the project, as long as it leads where it does now.",
+  body: z.strictObject({ id: HazardIdSchema }),
+  answer: HazardSchema,
+  errors: ["not-found", "agent-cannot-approve"],
+  handle: ({ supervisor }, { caller, body }) => supervisor.hazards.accept(caller, body.id),
+});
+
+export const forgetHazard = jsonRoute({
+  method: "POST",
+  path: "/v1/hazards/forget",
+  sockets: ["admin"],
+  summary: "Takes back that a link was accepted.",
+  body: z.strictObject({ id: HazardIdSchema }),
+  answer: z.strictObject({ forgotten: HazardIdSchema }),
+  errors: ["not-found"],
+  handle: ({ supervisor }, { caller, body }) => {
+    supervisor.hazards.forget(caller, body.id);
+    return { forgotten: body.id };
+  },
 });
 
 export const health = jsonRoute({

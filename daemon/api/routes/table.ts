@@ -16,7 +16,9 @@ import {
 import { gitStatus, undoImport } from "./git.ts";
 import { previewRules, replay, stats } from "./history.ts";
 import {
+  acceptHazard,
   followEvents,
+  forgetHazard,
   health,
   listHazards,
   listSandboxes,
@@ -58,6 +60,8 @@ export const ROUTES: readonly Route[] = [
   gitStatus,
   undoImport,
   listHazards,
+  acceptHazard,
+  forgetHazard,
   health,
   verifyJournal,
   listProfiles,
