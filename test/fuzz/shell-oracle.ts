@@ -58,6 +58,7 @@ function becomes({ value, process }: Word, arg: string, cwd: string): boolean {
     case "oneOf":
       return value.values.includes(arg);
     case "number":
+      if (arg === "") return value.empty === true;
       if (value.sample === undefined) return /^(?!-\D)[^/]*$/.test(arg);
       return shape(value.sample) === shape(arg.replace(/^-(?=\d)/, ""));
     case "glob":
