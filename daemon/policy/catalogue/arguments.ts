@@ -19,9 +19,9 @@ export function judgeArguments(
       reads(draft, under(folder, word), "argument");
       continue;
     }
-    // `--option=/path`, `-I/path` and plain `/path`, also as one of several between colons or commas.
+    // `--option=/path`, `-I/path` and plain `/path`, also as one of several or behind a name of its own.
     const value = text.startsWith("-") ? text.replace(/^--?[\w-]*?(?==|[~/]|\.\.)=?/, "") : text;
-    for (const path of value.includes("://") ? [] : value.split(/[:,]/))
+    for (const path of value.includes("://") ? [] : value.split(/[:,=;"']/))
       if (ELSEWHERE.test(path)) reads(draft, under(folder, literal(path)), "argument");
   }
 }

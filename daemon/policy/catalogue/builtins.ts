@@ -38,7 +38,7 @@ function describeSet(words: readonly Word[], draft: Draft): void {
     const text = textOf(words[i]);
     if (text === "--" || text === "-") return;
     if (text === null) {
-      if (mayBeOption((words[i] as Word).value))
+      if (mayBeOption(words[i] as Word))
         draft.lifts.push(`${words[i]?.text} may be an option of set`);
       return;
     }

@@ -55,7 +55,7 @@ export function describeFind(words: readonly Word[], draft: Draft, context: Hook
     const word = words[i] as Word;
     const text = textOf(word);
     if (text !== null && startsExpression(text)) break;
-    if (mayBeOption(word.value)) draft.lifts.push(`${word.text} may be part of find's expression`);
+    if (mayBeOption(word)) draft.lifts.push(`${word.text} may be part of find's expression`);
     starts.push(word);
   }
   follows ||= words.some((word) => textOf(word) === "-follow");

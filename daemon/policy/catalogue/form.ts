@@ -1,6 +1,7 @@
 /** Applies a declared form to the words that follow its verb. */
 
 import type { Word } from "../shell/segment.ts";
+import { judgeArguments } from "./arguments.ts";
 import { type Draft, reads, runs, under, use, writes } from "./draft.ts";
 import { parseOptions } from "./options.ts";
 import {
@@ -88,6 +89,28 @@ function touch(
   else if (role === "none") draft.lifts.push(`operand ${word.text} of ${draft.form}`);
 }
 
+/** Options of build verbs whose values are patterns, names or addresses: a slash in them opens nothing. */
+const PATTERNS =
+  /^(?:-[DEkgmt]|--?(?:[\w-]*(?:pattern|grep|match|filter|ignore|exclude|include|public-?[pP]ath|base-?[hH]ref|Pattern)|tests?|run|skip|bench|list|fuzz|only|base|path-prefix|footer|banner|define|emit))$/;
+
+/**
+ * Build tools have more options than any table holds in full, and several read or write what a plain looking value
+ * names (`output=/x`, `json:../x`): a value that points elsewhere is judged as a path whatever the table says.
+ */
+function checkValue(
+  draft: Draft,
+  form: Form,
+  name: string,
+  value: Word,
+  folder: Word | null,
+): void {
+  const text = textOf(value);
+  if (text === null || PATTERNS.test(name)) return;
+  if (!form.oneDash && /^--[a-z]/.test(text))
+    draft.lifts.push(`the value ${value.text} of ${name} of ${draft.form} looks like an option`);
+  judgeArguments([value], draft, folder);
+}
+
 /** Which role each operand has. */
 function operandRoles(roles: OperandRoles, parsed: ParsedForm): Role[] {
   const lead = roles.unless !== undefined && given(parsed, roles.unless) ? [] : (roles.lead ?? []);
@@ -133,7 +156,10 @@ export function applyForm(
     !given(parsed, form.followsUnless ?? "");
   for (const { name, value, def } of options) {
     if (def.lift !== null) draft.lifts.push(`${name} of ${draft.form} ${def.lift}`);
-    if (value === null || def.role === "data") continue;
+    if (value === null) continue;
+    const open = def.lift === null && (def.role === "data" || textOf(value)?.includes("="));
+    if (form.class === "build" && open) checkValue(draft, form, name, value, folder);
+    if (def.role === "data") continue;
     const path = under(folder, value);
     touch(draft, form, def.role, path, name, def.role === "tree", follows);
     if (def.role === "chdir") folder = path;
@@ -154,6 +180,8 @@ export function applyForm(
     // Compilers and linters take the options they find in FILE for `@FILE`.
     if (form.class === "build" && role !== "data" && textOf(operand)?.startsWith("@"))
       draft.lifts.push(`${operand.text} takes options of ${draft.form} from a file`);
+    if (form.class === "build" && role === "data" && textOf(operand) !== null)
+      judgeArguments([operand], draft, folder);
     touch(draft, form, role, under(folder, operand), "operand", tree, follows);
   });
   const pathless = !list.some((role) => role !== "data" && role !== "none");

@@ -1,5 +1,6 @@
 /** The Go tool chain and its linters. */
 
+import { judgeArguments } from "./arguments.ts";
 import { build, FETCHES, LOADS, RUNS, SERVES } from "./build-form.ts";
 import { type Draft, runs, use } from "./draft.ts";
 import { type Form, given, lastValue, type ParsedForm, textOf, type VerbSpec } from "./spec.ts";
@@ -86,6 +87,7 @@ export const go: readonly VerbSpec[] = [
         flags: `${COMPILING.flags} -f= -m -u -versions -deps -test -e -compiled -export -find -retracted`,
         refine: (parsed, draft) => {
           toolFlags(parsed, draft);
+          judgeArguments(parsed.operands, draft);
           if (given(parsed, "-compiled -export"))
             use(draft, "build", draft.form, { cwd: true, tree: true });
           const fetches =
@@ -163,6 +165,10 @@ export const go: readonly VerbSpec[] = [
             reads: "-func= -html=",
             writes: "-o=",
             flags: "-mode= -var= -pkgcfg=",
+            refine: (parsed, draft) => {
+              if (given(parsed, "-html") && !given(parsed, "-o"))
+                draft.lifts.push(`-html of ${draft.form} without -o starts a browser`);
+            },
           },
         },
       },
@@ -198,6 +204,10 @@ export const go: readonly VerbSpec[] = [
           "--allow-serial-runners --go= --sort-results --no-config --exclude-use-default=? --uniq-by-line=?",
         codes: "-c= --config=",
         writes: "--cpu-profile-path= --mem-profile-path= --trace-path=",
+        refine: (parsed, draft) => {
+          if (/:(?!std(?:out|err)\b)/.test(textOf(lastValue(parsed, "--out-format")) ?? ""))
+            draft.lifts.push(`--out-format of ${draft.form} names a file`);
+        },
       },
       fmt: {
         ...build,

@@ -285,6 +285,7 @@ const deno: Form = {
   flags:
     "-q --quiet --log-level= -L= --no-lock --frozen=? --no-npm --no-remote --cached-only --unstable --no-check=? --check=? --all --json",
   codes: "-c= --config= --import-map= --preload= --lock=",
+  refine: (parsed, draft) => fetches(parsed.operands, draft),
 };
 const PERMITS =
   "-R=? --allow-read=? -W=? --allow-write=? -N=? --allow-net=? -E=? --allow-env=? -S=? --allow-sys=? --deny-read=? --deny-write=? --deny-net=? --deny-run=?";
@@ -354,7 +355,7 @@ export const interpreters: readonly VerbSpec[] = [
         custom: (_words, draft) => use(draft, "install", draft.form, HERE),
       },
     },
-    otherSub: { class: "run", custom: (words, draft) => runsAnything(words, draft) },
+    otherSub: { class: "run", custom: runsAnything },
     examples: ["deno --version"],
   },
   script(
@@ -389,4 +390,11 @@ function runsAnything(words: readonly Word[], draft: Draft): void {
   if (program !== undefined && /[/.]/.test(program.text))
     runs(draft, under(null, program), "program");
   judgeArguments(words, draft);
+  fetches(words, draft);
+}
+
+/** Deno loads modules by their addresses, and packages by `npm:` and `jsr:`. */
+function fetches(words: readonly Word[], draft: Draft): void {
+  const far = words.find((word) => /^(?:https?|npm|jsr):/.test(textOf(word) ?? ""));
+  if (far !== undefined) use(draft, "network", far.text);
 }

@@ -22,7 +22,12 @@ function goals(known: RegExp): Refine {
     for (const word of parsed.operands)
       if (!known.test(textOf(word) ?? "?")) {
         use(draft, "run", `goal ${word.text}`, HERE);
-        if (/deploy|publish|upload|release/i.test(word.text)) use(draft, "network", draft.form);
+        if (
+          /deploy|publish|upload|release|push|^(?:dependency|versions|archetype|wagon|scm|wrapper):/i.test(
+            word.text,
+          )
+        )
+          use(draft, "network", draft.form);
       }
     for (const { name, value } of parsed.options)
       if (/^(-D|--define|--system-prop)$/.test(name) && !PROPERTY.test(textOf(value) ?? "?"))
@@ -59,6 +64,9 @@ const dotnet: Form = {
       if (/^(-l|--logger)$/.test(name) && !/^[\w]+(?:;verbosity=\w+)?$/.test(text))
         draft.lifts.push(`${name} of ${draft.form} can write elsewhere`);
     }
+    for (const { name, value } of parsed.options)
+      if (/^-[farc]$/.test(name) && !/^[\w.-]+$/.test(textOf(value) ?? "?"))
+        draft.lifts.push(`${name} of ${draft.form} is an option of msbuild`);
     // `/p:Name=value` is an option of msbuild although it looks like a path.
     if (parsed.operands.some((word) => /^\/[A-Za-z]+(?::|$)/.test(textOf(word) ?? "")))
       draft.lifts.push(`${draft.form} has options of msbuild`);
@@ -137,6 +145,7 @@ export const jvm: readonly VerbSpec[] = [
     reads: "-cp= -classpath= --class-path= -sourcepath= --source-path= --module-path= -p=",
     writes: "-d= -s= -h=",
     lifts: {
+      [RUNS]: "-script -expression= -e=",
       [LOADS]: "-processor= -processorpath= --processor-path= -Xplugin= -J= -Xbootclasspath=",
     },
     help: "--version -version --help -help",

@@ -95,16 +95,17 @@ export const moreTools: readonly VerbSpec[] = [
   },
   {
     ...phpTool,
-    names: ["phpstan", "psalm", "phpcs", "phpmd", "pint", "rector"],
+    names: ["phpstan", "psalm", "phpcs", "phpmd"],
     operands: "read",
     help: "--version -V --help -h",
     examples: ["phpstan --version"],
   },
   {
     ...phpTool,
-    names: ["php-cs-fixer", "phpcbf"],
+    names: ["php-cs-fixer", "phpcbf", "pint", "rector"],
+    flags: `${phpTool.flags} --test`,
     operands: "read",
-    refine: writesUnless("--dry-run"),
+    refine: writesUnless("--dry-run --test"),
     examples: ["php-cs-fixer --version"],
   },
   {

@@ -1,7 +1,7 @@
 /** Verbs that reach a network. What surely stays on the sandbox's own loopback is told apart by host. */
 
 import type { Word } from "../shell/segment.ts";
-import { type Draft, literal, reads, use, writes } from "./draft.ts";
+import { type Draft, literal, reads, under, use, writes } from "./draft.ts";
 import { isLoopback } from "./loopback.ts";
 import { asks } from "./packages.ts";
 import { type Form, given, lastValue, type ParsedForm, textOf, type VerbSpec } from "./spec.ts";
@@ -36,6 +36,17 @@ function urls(words: readonly (Word | null)[], draft: Draft, leaves: boolean): v
     else if (!leaves && (isLoopback(host) || host === "0.0.0.0"))
       use(draft, "loopback", draft.form, { host });
     else use(draft, "network", draft.form, { host });
+  }
+}
+
+/** Writes files named as the last part of each URL's path, in `folder`. */
+function writesNames(words: readonly (Word | null)[], folder: Word | null, draft: Draft): void {
+  if (words.length === 0) use(draft, "write", draft.form, { cwd: true });
+  for (const word of words) {
+    const url = textOf(word)?.replace(/^\w+:\/\//, "") ?? "*";
+    const name = /^[^/?#]*(?:\/[^?#]*)?\/([^/?#]+)/.exec(url)?.[1] ?? "index.html";
+    if (/[*{[%]/.test(url)) draft.lifts.push(`which file ${draft.form} writes is not sure`);
+    else writes(draft, under(folder, literal(name)), "named by the address");
   }
 }
 
@@ -158,7 +169,8 @@ export const network: readonly VerbSpec[] = [
         draft,
         given(parsed, "-L --location --location-trusted"),
       );
-      if (given(parsed, "-O --remote-name")) use(draft, "write", "-O", { cwd: true });
+      if (given(parsed, "-O --remote-name"))
+        writesNames([...parsed.operands, ...named], lastValue(parsed, "--output-dir"), draft);
       sends(parsed, draft);
       dropStdout(draft);
     },
@@ -188,7 +200,7 @@ export const network: readonly VerbSpec[] = [
     refine: (parsed, draft) => {
       urls(parsed.operands, draft, textOf(lastValue(parsed, "--max-redirect")) !== "0");
       if (!given(parsed, "-O --output-document --spider"))
-        use(draft, "write", draft.form, { cwd: true });
+        writesNames(parsed.operands, lastValue(parsed, "-P --directory-prefix"), draft);
       dropStdout(draft);
     },
     examples: ["wget --version"],

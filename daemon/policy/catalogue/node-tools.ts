@@ -159,7 +159,12 @@ export const nodeTools: readonly VerbSpec[] = [
     codes: "--config= --package= --file=",
     lifts: { [LOADS]: "-r= --require= --import= --loader= -n= --node-option=" },
     help: "--help --version -V -h",
-    refine: plainNames(/^(-R|--reporter|-u|--ui)$/),
+    refine: (parsed, draft, context) => {
+      plainNames(/^(-R|--reporter|-u|--ui)$/)(parsed, draft, context);
+      for (const { name, value } of parsed.options)
+        if (/^(-O|--reporter-option)$/.test(name) && !/^[\w=,-]*$/.test(textOf(value) ?? "?"))
+          draft.lifts.push(`${name} of ${draft.form} can name files`);
+    },
     examples: ["mocha --version"],
   },
   {

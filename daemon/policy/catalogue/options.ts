@@ -49,7 +49,7 @@ function sure(value: WordValue): Sure {
 }
 
 /** Whether a word could be taken for an option although its text is not known. */
-export function mayBeOption(value: WordValue): boolean {
+export function mayBeOption({ value, quoted }: Word): boolean {
   switch (value.kind) {
     case "literal":
     case "number":
@@ -57,8 +57,10 @@ export function mayBeOption(value: WordValue): boolean {
     case "oneOf":
       return value.values.some((text) => text.startsWith("-"));
     case "glob":
-    case "listed":
       return value.dashed;
+    case "listed":
+      // `./a -o x` is one name, and three words once it is split.
+      return value.dashed || (value.split && (value.many || !quoted));
     case "unknown": {
       const text = value.many ? value.prefix : (value.sample ?? value.prefix);
       return text === "" || text.startsWith("-");
@@ -135,7 +137,7 @@ export function parseOptions(words: readonly Word[], rules: OptionRules): Parsed
     options.push({ name: def.name, value: next, def });
     const value = sure(next.value);
     // A word that becomes several gives one to the option and the others to the operands.
-    if (value.many && !rules.anyArgs && (next.value.kind === "unknown" || mayBeOption(next.value)))
+    if (value.many && !rules.anyArgs && (next.value.kind === "unknown" || mayBeOption(next)))
       problems.push(`${next.text} may be more than the value of ${def.name}`);
     if (value.many) operands.push(next);
   };
@@ -199,8 +201,7 @@ export function parseOptions(words: readonly Word[], rules: OptionRules): Parsed
     const dashed = text.text.length > 1 && text.text.startsWith("-");
     if (!dashed) {
       if (text.text !== "-" || !text.exact)
-        if (!rules.anyArgs && mayBeOption(word.value))
-          problems.push(`${word.text} may be an option`);
+        if (!rules.anyArgs && mayBeOption(word)) problems.push(`${word.text} may be an option`);
       operands.push(word);
       if (rules.strict) {
         operands.push(...words.slice(i));

@@ -115,8 +115,7 @@ function describeJq(words: readonly Word[], draft: Draft): void {
       if (program === null) program = word;
       else if (rest === "read") reads(draft, word, "operand");
     } else if (text === null) {
-      if (mayBeOption(word.value))
-        draft.lifts.push(`${word.text} may be an option of ${draft.form}`);
+      if (mayBeOption(word)) draft.lifts.push(`${word.text} may be an option of ${draft.form}`);
       if (program === null) program = word;
       else if (rest === "read") reads(draft, word, "operand");
     } else if (text === "--") ended = true;

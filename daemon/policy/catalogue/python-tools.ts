@@ -176,10 +176,10 @@ export const pythonTools: readonly VerbSpec[] = [
       "--per-file-ignores= --benchmark --exit-zero --max-doc-length= --hang-closing --first --no-show-source " +
       "--disable-noqa -r --recursive -l --level -ll -lll -i -ii -iii -x= -s= --skip= --skips= --tests= -t= -n= -a -nc " +
       "--min= --max= -e= -u --min-confidence= --sort-by-size --convention= --json --xml --show-complexity --total-average " +
-      "--ignore-words-list= -L= -S= --quiet-level= --no-color",
+      "--ignore-words-list= -L= -S= --quiet-level= --no-color --tee",
     codes: "--config= --append-config= -c= --ini=",
     reads: "--ignore-words= -I=",
-    writes: "--output-file= -o= --tee= --output=",
+    writes: "--output-file= -o= --output=",
     lifts: {
       [LOADS]: "--enable-extensions= --require-plugins= -p= --profile=",
       "changes files": "-w --write-changes --interactive",
@@ -331,7 +331,12 @@ export const pythonModules: Readonly<Record<string, Form>> = {
   "json.tool": {
     ...build,
     flags: "--sort-keys --no-ensure-ascii --json-lines --indent= --tab --no-indent --compact",
-    operands: { lead: ["read", "write"] },
+    operands: { lead: ["read", "data"] },
+    // Its second file is written: no result of a build, but whatever file that is.
+    refine: (parsed, draft) => {
+      const [, output] = parsed.operands;
+      if (output !== undefined) writes(draft, output, "operand");
+    },
   },
   doctest: { ...build, flags: "-v --verbose -o= --option= -f --fail-fast" },
   tabnanny: { ...build, flags: "-v -q" },

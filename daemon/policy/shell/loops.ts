@@ -57,7 +57,8 @@ function turnValue(words: readonly Word[]): WordValue {
   let value: WordValue | undefined;
   for (const word of words) {
     let one = word.value;
-    if (one.kind === "listed") one = { ...one, many: false };
+    // What was split may begin with anything.
+    if (one.kind === "listed") one = { ...one, many: false, dashed: one.dashed || one.split };
     if (one.kind === "unknown" && one.many) one = unknown(one.why);
     value = value === undefined ? one : joinValues(value, one);
   }

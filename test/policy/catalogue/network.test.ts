@@ -67,12 +67,12 @@ test.each<[string, string[]]>([
   ["curl -w '%{stderr}' localhost", ["loopback localhost", "lift -w of curl can write a file"]],
   ["curl <?>", ["network", "lift <?> may be an option of curl"]],
   ["wget -qO- http://localhost --max-redirect=0", ["loopback localhost"]],
-  ["wget http://localhost", ["network localhost", "write cwd"]],
+  ["wget http://localhost", ["network localhost", "write index.html"]],
   [
     "wget -e x http://localhost",
     [
       "network localhost",
-      "write cwd",
+      "write index.html",
       "lift -e of wget takes options, names or secrets from a file",
     ],
   ],

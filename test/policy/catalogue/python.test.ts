@@ -9,7 +9,7 @@ test.each<[string, string[]]>([
     "pytest -p no:cacheprovider tests/a.py::test_b",
     ["read tests/a.py::test_b tree", "build cwd tree"],
   ],
-  ["pytest --cov=src --cov-report=html:/etc", ["build cwd tree", "build /etc tree"]],
+  ["pytest --cov=src --cov-report=html:/etc", ["read /etc", "build cwd tree", "build /etc tree"]],
   ["pytest --rootdir=/p2", ["read /p2", "build cwd tree"]],
   ["pytest -c /tmp/x.ini", ["build /tmp/x.ini code", "build cwd tree"]],
   ["pytest --junitxml=/tmp/x.xml", ["build /tmp/x.xml", "build cwd tree"]],
@@ -18,7 +18,7 @@ test.each<[string, string[]]>([
   ["pytest -pevil", ["build cwd tree", "lift -p of pytest loads code from elsewhere"]],
   [
     "pytest -o cache_dir=/x",
-    ["build cwd tree", "lift -o of pytest can load code or write elsewhere"],
+    ["read /x", "build cwd tree", "lift -o of pytest can load code or write elsewhere"],
   ],
   ["pytest --basetemp=x", ["build cwd tree", "lift --basetemp of pytest empties a folder"]],
   ["pytest --base x", ["build cwd tree", "lift --basetemp of pytest empties a folder"]],

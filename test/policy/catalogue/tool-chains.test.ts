@@ -108,6 +108,7 @@ test.each<[string, string[]]>([
   [
     "cargo fmt -- --config-path /x",
     [
+      "read /x",
       "build cwd tree",
       "read cwd tree",
       "write cwd tree",
