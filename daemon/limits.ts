@@ -163,6 +163,8 @@ export const REAL_PATHS_MAX = 8_192;
 export const HASH_FILE_BYTES_MAX = 256 * 1024 * 1024;
 /** A sandbox that is stopped gets this long: nothing of value runs in it then. */
 export const SANDBOX_STOP_GRACE_MS = 2_000;
+/** What the doctor wants of inotify: a large project has 13,000 folders, and others on the machine watch too. */
+export const WATCHES_ADVISED_MIN = 65_536;
 /** Hazards kept for one worktree; ten thousand links at once must fit, a disk full of them must not fill the daemon. */
 export const HAZARDS_MAX = 50_000;
 /** Folders of one worktree that are walked and watched; the largest monorepos have a few hundred thousand. */

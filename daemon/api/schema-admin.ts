@@ -188,6 +188,14 @@ export const SandboxSchema = z
     image: z.string(),
     project: z.string(),
     worktree: z.string(),
+    executor: z
+      .strictObject({
+        kind: z.enum(["runner", "once", "plain"]),
+        reason: z.string(),
+        landlock: z.int().meta({ description: "ABI of Landlock that holds commands; 0: none." }),
+      })
+      .exactOptional()
+      .meta({ description: "How its commands run, or would." }),
   })
   .meta({ id: "Sandbox" });
 

@@ -4,9 +4,12 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { adminClient } from "../api/client.ts";
 import { RecintoError } from "../errors.ts";
+import { WATCHES_ADVISED_MIN } from "../limits.ts";
 import { DockerEngine } from "../sandbox/docker/docker-engine.ts";
+import { findProgram, landlockAbi } from "../sandbox/runner/program.ts";
 import { loadConfig } from "../settings/config.ts";
 import type { DaemonConfig } from "../settings/types.ts";
+import { readWatchQuota } from "../worktree/watch-quota.ts";
 import { whereOf } from "./context.ts";
 import { listImages } from "./image-store.ts";
 
@@ -40,6 +43,8 @@ export async function* examine(command: Command): AsyncGenerator<Finding, void> 
   } catch (error) {
     yield bad("engine", error);
   }
+  yield await kernelFinding();
+  yield watchFinding();
   yield* daemonFindings(where.runDir);
   yield* socketFindings(where.runDir);
 }
@@ -64,11 +69,46 @@ async function* daemonFindings(runDir: string): AsyncGenerator<Finding, void> {
           fix: "give agents users of their own and take agentsShareApproverUid out of the config",
         }
       : { name: "approvals", ok: true, found: "no agent's user can approve" };
+    for (const { project, worktree, executor } of await admin.sandboxes()) {
+      if (executor === undefined) continue;
+      const { kind, reason, landlock } = executor;
+      const found = `${project} ${worktree}: ${kind} (${reason}), Landlock ABI ${landlock}`;
+      yield { name: "sandbox", ok: true, found };
+    }
+    for (const { worktree, watcher } of await admin.hazards()) {
+      const { degraded } = watcher;
+      if (degraded !== null)
+        yield { name: "watcher", ok: false, found: `${worktree}: ${degraded}` };
+    }
   } catch (error) {
     yield bad("daemon", error);
   } finally {
     admin.close();
   }
+}
+
+/** What holds commands to their verdict, as the runner itself sees the kernel. */
+async function kernelFinding(): Promise<Finding> {
+  const program = findProgram();
+  const name = "landlock";
+  if (program === null) {
+    const fix = "build it: ./scripts/build-runner; until then unknown verbs and project code ask";
+    return { name, ok: false, found: "the runner is not built", fix };
+  }
+  const abi = await landlockAbi(program).catch((error: Error) => error.message);
+  if (typeof abi === "string") return { name, ok: false, found: `the runner fails: ${abi}` };
+  if (abi > 0) return { name, ok: true, found: `ABI ${abi}` };
+  const fix = "start Linux with landlock among its lsm=; until then project code asks";
+  return { name, ok: false, found: "this kernel has none", fix };
+}
+
+/** Each folder of a worktree takes a watch; where they run short the daemon scans instead, and says so. */
+function watchFinding(): Finding {
+  const { watchesMax } = readWatchQuota();
+  const found = `${watchesMax} inotify watches for each user`;
+  if (watchesMax >= WATCHES_ADVISED_MIN) return { name: "watches", ok: true, found };
+  const fix = `sysctl fs.inotify.max_user_watches=${WATCHES_ADVISED_MIN}`;
+  return { name: "watches", ok: false, found, fix };
 }
 
 /** Owners and modes as the daemon made them; anything wider lets others in. */

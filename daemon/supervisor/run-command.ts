@@ -79,7 +79,7 @@ async function* execute(
   const { session, project, profile, action } = context;
   const missing = notMounted(verdict, sandbox.spec);
   if (missing.length > 0) {
-    const reason = `the sandbox holds ${session.worktree} and not the rest of the project: these paths are not there, or only in part`;
+    const reason = `the sandbox holds ${session.worktree}, and neither the rest of the project nor what links out of it lead to: these paths are not there, or only in part`;
     yield { type: "note", code: "not_mounted", paths: missing, reason };
   }
   const approved = asked !== null;

@@ -2,6 +2,7 @@
 import type { EntryQuery, JournalEntry, VerifyResult } from "../journal/types.ts";
 import type { SavedRule, Verdict } from "../policy/types.ts";
 import type { EngineInfo, SandboxStatus } from "../sandbox/engine.ts";
+import type { ExecutorChoice } from "../sandbox/executor.ts";
 import type { Project } from "../settings/types.ts";
 import type { Hazard, WatcherStatus } from "../worktree/types.ts";
 import type { FileCalls } from "./files/file-calls.ts";
@@ -75,6 +76,8 @@ export interface HazardCalls {
 export interface SandboxInfo extends SandboxStatus {
   readonly project: string;
   readonly worktree: string;
+  /** How its commands run, or would; absent where its project or profile is gone or broken. */
+  readonly executor?: ExecutorChoice;
 }
 
 export interface DenialKey {

@@ -26,6 +26,7 @@ import { closingEntries, openImports } from "./recovery.ts";
 import { RuleDesk } from "./rule-desk.ts";
 import { RuleStore } from "./rule-store.ts";
 import { runCommand } from "./run-command.ts";
+import { withExecutors } from "./sandbox-executors.ts";
 import { SessionDesk } from "./session-desk.ts";
 import { Sessions } from "./sessions.ts";
 import { settleWithin } from "./settling.ts";
@@ -319,7 +320,7 @@ class TheSupervisor implements Supervisor {
 
   async sandboxes(caller: Caller): Promise<readonly SandboxInfo[]> {
     requireAdmin(caller);
-    return this.#sandboxes.list();
+    return withExecutors(await this.#sandboxes.list(), this.#sandboxes, this.#registry);
   }
 
   resetDenials(caller: Caller, key: DenialKey): number {

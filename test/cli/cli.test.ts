@@ -3,6 +3,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { HAZARD } from "../api/fake-supervisor.ts";
 import { type RunningApi, startApi } from "../api/running-api.ts";
 import { cli } from "./run-cli.ts";
 
@@ -100,6 +101,12 @@ test("admin commands print what the daemon says", async () => {
   expect((await cli([...at, "events"])).out).toMatch(/daemon\.started note="⟨U\+202E⟩"\n$/);
   expect((await cli([...at, "journal", "verify"])).out).toBe("1 entries, chain whole, head 00\n");
   expect((await cli([...at, "hazards"])).out).toBe("no hazards in 0 watched worktrees\n");
+  const { id } = HAZARD;
+  expect((await cli([...at, "hazards", "accept", id])).out).toBe(
+    "accepted: /tmp/out → /etc (/etc)\n",
+  );
+  expect((await cli([...at, "hazards", "forget", id])).out).toBe(`forgotten: ${id}\n`);
+  expect((await cli([...at, "hazards", "forget", id.replace("aa", "bb")])).code).toBe(66);
   expect((await cli([...at, "denials", "reset", "--project", "alpha"])).out).toBe(
     "3 counters reset\n",
   );

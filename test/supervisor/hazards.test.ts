@@ -3,7 +3,7 @@ import { lchownSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { JournalEntry } from "../../daemon/journal/types.ts";
-import { ADMIN_GROUP, AGENT, admin, agent, codeOf, OWNER, World } from "./world.ts";
+import { ADMIN_GROUP, AGENT, admin, agent, codeOf, OWNER, run, World } from "./world.ts";
 
 let world: World;
 
@@ -164,6 +164,13 @@ describe("consent", () => {
       ],
       ["hazard.forgotten", { id }],
     ]);
+  });
+
+  test("does not bring what it leads to into the sandbox: the command is told so", async () => {
+    world.supervisor.hazards.accept(admin(), id);
+    const { events } = await run(world, session, "cat words/a");
+    expect(events.map(({ type }) => type)).toEqual(["decision", "note", "started", "exit"]);
+    expect(events[1]).toMatchObject({ code: "not_mounted", paths: ["/usr/share/dict/a"] });
   });
 
   test("does not cover the same name when it leads elsewhere, also when it was swapped by rename", async () => {

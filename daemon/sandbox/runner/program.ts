@@ -42,14 +42,18 @@ export async function installRunner(
       await chmod(folder, 0o755);
       await rename(`${path}.new`, path);
     }
-    const { stdout } = await promisify(execFile)(path, ["--abi"]);
-    return { folder, landlock: Number(stdout) };
+    return { folder, landlock: await landlockAbi(path) };
   } catch (error) {
     return none(`the runner cannot be used: ${error instanceof Error ? error.message : error}`);
   }
 }
 
-function findProgram(): string | null {
+/** ABI of Landlock of this machine's kernel, asked by the program itself; 0: none. Rejects where it does not run. */
+export async function landlockAbi(program: string): Promise<number> {
+  return Number((await promisify(execFile)(program, ["--abi"])).stdout);
+}
+
+export function findProgram(): string | null {
   const paths = PLACES.map((place) => fileURLToPath(new URL(place, import.meta.url)));
   return paths.find((path) => existsSync(path)) ?? null;
 }
