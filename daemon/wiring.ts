@@ -20,7 +20,7 @@ import { Sandboxes } from "./sandbox/sandboxes.ts";
 import { parseProfile, resolveProfile, SHIPPED_PROFILES_DIR } from "./settings/profiles.ts";
 import { createRegistry, type Registry } from "./settings/registry.ts";
 import type { DaemonConfig } from "./settings/types.ts";
-import { adminWall, readAccounts } from "./supervisor/accounts.ts";
+import { watchedWall } from "./supervisor/accounts.ts";
 import { randomId } from "./supervisor/ids.ts";
 import { privateGitPort } from "./supervisor/private-git-port.ts";
 import { createSupervisor } from "./supervisor/supervisor.ts";
@@ -100,7 +100,7 @@ export async function startDaemon(
     engineInfo: () => engine.info(),
     watch: config.watcher === "chokidar" ? watchWithChokidar : (options) => watchWorktree(options),
     evaluate,
-    adminWall: () => adminWall(config, process.getuid?.() ?? 0, readAccounts()),
+    adminWall: watchedWall(config, process.getuid?.() ?? 0),
     now: Date.now,
     newId: randomId,
     log,

@@ -1,5 +1,5 @@
 /** Which users and groups could open admin.sock, from the machine's account files. */
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import type { AdminWall } from "./identity.ts";
 
 export interface AccountFiles {
@@ -11,6 +11,27 @@ export function readAccounts(): AccountFiles {
   return {
     passwd: readFileSync("/etc/passwd", "utf8"),
     group: readFileSync("/etc/group", "utf8"),
+  };
+}
+
+/**
+ * The same wall as long as the account files are the same: it is asked for with every command, and reading them costs
+ * as much as judging one.
+ */
+export function watchedWall(
+  config: Parameters<typeof adminWall>[0],
+  daemonUid: number,
+): () => AdminWall {
+  let known = { tag: "", wall: null as AdminWall | null };
+  return () => {
+    const stats = ["/etc/passwd", "/etc/group"].map((file) => statSync(file));
+    const tag = stats
+      .map(({ ino, size, mtimeMs, ctimeMs }) => [ino, size, mtimeMs, ctimeMs])
+      .join(":");
+    if (known.wall === null || known.tag !== tag) {
+      known = { tag, wall: adminWall(config, daemonUid, readAccounts()) };
+    }
+    return known.wall as AdminWall;
   };
 }
 

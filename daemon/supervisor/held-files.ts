@@ -39,11 +39,13 @@ export class HeldFiles<S extends z.ZodType> {
   read(project: string): z.output<S> {
     const file = this.#file(project);
     const stat = statSync(file, { throwIfNoEntry: false });
-    if (stat === undefined) return this.#parse("", file);
-    const tag = [stat.ino, stat.size, stat.mtimeMs, stat.ctimeMs, stat.uid, stat.mode].join(":");
+    const tag =
+      stat === undefined
+        ? "absent"
+        : [stat.ino, stat.size, stat.mtimeMs, stat.ctimeMs, stat.uid, stat.mode].join(":");
     const cached = this.#cache.get(project);
     if (cached?.tag === tag) return cached.value;
-    const value = this.#parse(readAdminFile(file), file);
+    const value = this.#parse(stat === undefined ? "" : readAdminFile(file), file);
     this.#cache.set(project, { tag, value });
     return value;
   }
