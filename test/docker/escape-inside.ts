@@ -141,7 +141,7 @@ const OTHERS: readonly Attack[] = [
   {
     name: "what process 1 has open",
     command: () => `ls /proc/1/fd >/dev/null && echo ${WON}`,
-    off: "not root, no rights, filtered calls",
+    off: "not root, no rights, filtered calls, covered paths",
   },
   {
     name: "another command's environment",

@@ -1,7 +1,7 @@
 /** Attacks on the kernel: its files, devices, mounts, namespaces and the calls that few programs need. */
 import { type Attack, python, WON } from "./escape-world.ts";
 
-const RIGHTS = "not root, no rights, filtered calls";
+const RIGHTS = "not root, no rights, filtered calls, covered paths";
 const CALLS = "filtered calls";
 
 /** Opened and not written: the control container would change the machine. */
@@ -125,6 +125,21 @@ fd = os.open("/proc/1/ns/mnt", os.O_RDONLY); reached(308, fd, 0)`),
   },
 ];
 
+const OWNERS: readonly Attack[] = [
+  {
+    name: "another root folder",
+    command: () => python(`os.chroot("/tmp"); print("${WON}")`),
+    off: RIGHTS,
+  },
+  {
+    name: "a file given to root",
+    command: () =>
+      `touch /tmp/gift && chown 0 /tmp/gift && chmod 4755 /tmp/gift && echo ${WON}; rm -f /tmp/gift`,
+    off: RIGHTS,
+  },
+  { name: "a file of root's in the worktree", command: () => "cat root-only", off: RIGHTS },
+];
+
 const interfaceOf = (name: string, program: string, off: Attack["off"] = RIGHTS): Attack => ({
   name: `the kernel's ${name}`,
   command: () => python(program),
@@ -162,4 +177,11 @@ const SOCKETS: readonly Attack[] = [
   },
 ];
 
-export const KERNEL_ATTACKS = [...FILES, ...DEVICES, ...MOUNTS, ...INTERFACES, ...SOCKETS];
+export const KERNEL_ATTACKS = [
+  ...FILES,
+  ...OWNERS,
+  ...DEVICES,
+  ...MOUNTS,
+  ...INTERFACES,
+  ...SOCKETS,
+];

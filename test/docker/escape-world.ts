@@ -73,7 +73,7 @@ export const OFF = {
       host.Tmpfs["/home/agent"] = `rw,exec,uid=${AGENT.uid},gid=${AGENT.gid},mode=755`;
     },
   },
-  "not root, no rights, filtered calls": {
+  "not root, no rights, filtered calls, covered paths": {
     root: true,
     loosen: (host, json) => {
       root(host, json);

@@ -1,4 +1,4 @@
-/** The escape suite: every attack fails under every shipped profile, and works where the one protection it meets is off. */
+/** The escape suite: every attack fails under every shipped profile, and works where the protection it meets is off. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { SandboxHandle } from "../../daemon/sandbox/sandboxes.ts";
 import { HOST_ATTACKS } from "./escape-host.ts";
