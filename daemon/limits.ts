@@ -165,6 +165,8 @@ export const HASH_FILE_BYTES_MAX = 256 * 1024 * 1024;
 export const SANDBOX_STOP_GRACE_MS = 2_000;
 /** What the doctor wants of inotify: a large project has 13,000 folders, and others on the machine watch too. */
 export const WATCHES_ADVISED_MIN = 65_536;
+/** The free space below a worktree is looked at this often while a command runs: microseconds, and a disk fills slower. */
+export const GROWTH_LOOK_MS = 1_000;
 /** Hazards kept for one worktree; ten thousand links at once must fit, a disk full of them must not fill the daemon. */
 export const HAZARDS_MAX = 50_000;
 /** Folders of one worktree that are walked and watched; the largest monorepos have a few hundred thousand. */

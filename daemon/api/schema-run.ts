@@ -95,6 +95,7 @@ const NoteEvent = z.strictObject({
   type: z.literal("note"),
   code: z.enum([
     "not_mounted",
+    "disk_limit",
     "confined",
     "git_imported",
     "git_left",
@@ -124,6 +125,7 @@ const ExitEvent = z.strictObject({
   timedOut: z.boolean(),
   cancelled: z.boolean(),
   oomKilled: z.boolean(),
+  diskLimit: z.literal(true).exactOptional(),
   durationMs: z.number(),
   stdoutBytes: z.int(),
   stderrBytes: z.int(),

@@ -67,6 +67,14 @@ const limits = z.strictObject({
     })
     .optional()
     .describe("Largest single file a command may write; `none` for no limit."),
+  worktreeGrowth: z
+    .union([z.literal("none").transform(() => null), size({ min: MIB, max: 64 * TIB })], {
+      error: "must be a size such as 20GiB, or none",
+    })
+    .optional()
+    .describe(
+      "How much one command may write into the worktree before it is stopped; looked at every second, `none` for no limit.",
+    ),
   output: size({ min: KIB, max: TIB })
     .optional()
     .describe("Output of one command that is passed on before it is cut."),

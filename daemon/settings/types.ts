@@ -48,6 +48,8 @@ export interface Profile {
     readonly tmpBytes: number;
     readonly cacheBytes: number;
     readonly fileBytes: number | null;
+    /** What one command may write into the worktree; absent or null: as much as the disk holds. */
+    readonly growthBytes?: number | null;
     readonly outputBytes: number;
     readonly wallClockMs: number;
     readonly idleStopMs: number;

@@ -15,6 +15,8 @@ export interface ExecutionInput {
   readonly outputBytesMax: number;
   /** The client left, the session was closed, the daemon stops. */
   readonly signal: AbortSignal;
+  /** Aborts when the command has written more than it may. */
+  readonly overDisk?: AbortSignal;
   readonly now: () => number;
   /** Called once, when the outcome is known and before the reader hears of it. */
   readonly onEnd: (outcome: Outcome) => void;
@@ -42,6 +44,7 @@ export class Execution {
   #passed = 0;
   #timedOut = false;
   #cancelled = false;
+  #diskLimit = false;
   #killing = false;
   #exited = false;
   #giveUp: (error: RecintoError) => void = () => undefined;
@@ -64,9 +67,14 @@ export class Execution {
   }
 
   async #watch(): Promise<void> {
-    const { process, timeoutMs, signal } = this.#input;
+    const { process, timeoutMs, signal, overDisk } = this.#input;
     const onAbort = () => this.#cancel();
     signal.addEventListener("abort", onAbort, { once: true });
+    const onOverDisk = () => {
+      this.#diskLimit = !this.#exited;
+      this.#kill();
+    };
+    overDisk?.addEventListener("abort", onOverDisk, { once: true });
     this.#after(timeoutMs, () => {
       if (this.#exited) this.#channel.unbound();
       else this.#timedOut = true;
@@ -97,6 +105,7 @@ export class Execution {
       outcome = { known: false, error };
     }
     signal.removeEventListener("abort", onAbort);
+    overDisk?.removeEventListener("abort", onOverDisk);
     for (const timer of this.#timers) clearTimeout(timer);
     this.#finish(outcome);
   }
@@ -206,6 +215,7 @@ export class Execution {
       timedOut: this.#timedOut,
       cancelled: this.#cancelled,
       oomKilled,
+      ...(this.#diskLimit ? { diskLimit: true } : {}),
       durationMs: this.#input.now() - this.#startedAt,
       stdoutBytes: this.#bytes.stdout,
       stderrBytes: this.#bytes.stderr,

@@ -9,6 +9,7 @@ import { withConfinedNote } from "./confined-note.ts";
 import { type Note, withNotesAfter } from "./escort.ts";
 import { Execution, type Outcome } from "./execution.ts";
 import { isBelowAny, recordedFacts } from "./facts.ts";
+import { watchGrowth } from "./growth-watch.ts";
 import type { Judged } from "./judge.ts";
 import type { SandboxPort } from "./ports.ts";
 import {
@@ -139,6 +140,12 @@ async function* startWithin(
   const synced = deps.journal.synced();
   if (held.harmless) synced.catch(() => undefined);
   else await synced;
+  // From before it starts: what it writes first counts too.
+  const { growthBytes = null } = context.profile.limits;
+  const growth =
+    growthBytes === null || held.harmless
+      ? null
+      : watchGrowth({ worktree: context.session.worktree, bytesMax: growthBytes });
   const process = await sandbox
     .exec({
       command: command.command,
@@ -147,6 +154,7 @@ async function* startWithin(
       confinement: wayOut === null ? held.confinement : { ...held.confinement, tcp: true, wayOut },
     })
     .catch((error: unknown) => {
+      growth?.close();
       deps.journal.append(failedEntry(context, exec, error));
       throw error;
     });
@@ -157,14 +165,17 @@ async function* startWithin(
     timeoutMs: command.timeoutMs,
     outputBytesMax: command.outputBytesMax,
     signal,
+    ...(growth === null ? {} : { overDisk: growth.signal }),
     now: deps.now,
     onEnd: (outcome) => deps.journal.appendSoon([outcomeEntry(context, exec, outcome)]),
   });
   try {
     yield { type: "started", exec, confinement, at: startedAt };
-    yield* withNotesAfter(withConfinedNote(execution.events(), held), after);
+    const notes = async () => [...(growth?.notes() ?? []), ...(await after())];
+    yield* withNotesAfter(withConfinedNote(execution.events(), held), notes);
   } finally {
     // Also when the reader leaves in the middle: what it started is gone, and on record, before this returns.
+    growth?.close();
     await execution.stop();
   }
 }

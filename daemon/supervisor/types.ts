@@ -73,6 +73,7 @@ export type RunEvent =
       readonly type: "note";
       readonly code:
         | "not_mounted"
+        | "disk_limit"
         | "confined"
         | "git_imported"
         | "git_left"
@@ -100,6 +101,8 @@ export type RunEvent =
       readonly timedOut: boolean;
       readonly cancelled: boolean;
       readonly oomKilled: boolean;
+      /** It wrote more into the worktree than the profile allows and was stopped. */
+      readonly diskLimit?: true;
       readonly durationMs: number;
       readonly stdoutBytes: number;
       readonly stderrBytes: number;

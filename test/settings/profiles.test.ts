@@ -80,6 +80,7 @@ test("every shipped profile loads, and differs from default only in what it says
     tmpBytes: 2 ** 30,
     cacheBytes: 2 ** 30,
     fileBytes: null,
+    growthBytes: 20 * 2 ** 30,
     outputBytes: 64 * 2 ** 20,
     wallClockMs: 600_000,
     idleStopMs: 1_800_000,
