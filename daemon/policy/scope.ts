@@ -212,14 +212,27 @@ function placesOfWord(
       }
       break;
     }
-    case "unknown":
+    case "unknown": {
+      const { sample } = value;
+      // `$(mktemp)/x`: whatever the name is, it lies where the sample does; only scratch has no file that matters.
+      if (sample !== undefined && !value.many && inScratch(sample, scope)) {
+        under(sample);
+        const link = links.find((path) => inScratch(path, scope));
+        if (link !== undefined) objections.push(leavingLink(link));
+        break;
+      }
       objections.push({
         rule: "scope/unknown-path",
         reason: `names a path that cannot be told from the text: ${word.text} (${value.why})`,
       });
       break;
+    }
   }
   return { places: found, objections };
+}
+
+function inScratch(path: string, scope: Scope): boolean {
+  return path.startsWith("/") && scope.scratch.some((root) => isWithin(normalise(path), root));
 }
 
 /** A glob stays below its base, unless a part such as `.*` may expand to `..`. */

@@ -4,7 +4,7 @@ import { build, LOADS, plainNames, RUNS } from "./build-form.ts";
 import { literal, reads, use } from "./draft.ts";
 import { isBuildTarget } from "./make.ts";
 import { asks } from "./packages.ts";
-import { type Form, given, type Refine, textOf, type VerbSpec } from "./spec.ts";
+import { type Form, given, lastValue, type Refine, textOf, type VerbSpec } from "./spec.ts";
 
 const HERE = { cwd: true, tree: true } as const;
 const running: Form = {
@@ -107,6 +107,50 @@ export const moreTools: readonly VerbSpec[] = [
     operands: "read",
     refine: writesUnless("--dry-run --test"),
     examples: ["php-cs-fixer --version"],
+  },
+  {
+    names: ["clang-format"],
+    edits: "-i",
+    flags:
+      "-i -n --dry-run --Werror --style= --fallback-style= --lines= --offset= --length= --sort-includes --verbose --ferror-limit=",
+    lifts: {
+      "reads the files that a file names": "--files=",
+      "names another place": "--assume-filename=",
+    },
+    operands: "read",
+    refine: (parsed, draft) => {
+      if (/[:/]/.test(textOf(lastValue(parsed, "--style")) ?? ""))
+        draft.lifts.push(`--style of ${draft.form} names a file`);
+    },
+    examples: ["clang-format README.md", "clang-format --dry-run --Werror src/a.ts"],
+  },
+  {
+    names: ["dune"],
+    help: "--version --help",
+    sub: {
+      "build test runtest": {
+        ...build,
+        flags: "-j= --display= --profile= --no-buffer --force -f --watch -w",
+      },
+      fmt: { ...build, class: "write" },
+    },
+    otherSub: running,
+    examples: ["dune --version"],
+  },
+  {
+    names: ["dart", "flutter"],
+    help: "--version --help -h",
+    sub: {
+      "analyze test": {
+        ...build,
+        flags:
+          "--fatal-infos --fatal-warnings --no-fatal-infos --no-pub --coverage -r= --reporter= -n= --name= -j= --concurrency=",
+      },
+      format: { ...build, class: "write", flags: "--set-exit-if-changed -l= --line-length=" },
+      "pub create upgrade": asks("install"),
+    },
+    otherSub: running,
+    examples: ["dart --version"],
   },
   {
     names: ["mix"],

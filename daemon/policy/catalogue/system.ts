@@ -1,5 +1,6 @@
 /** Verbs that print what is known about the machine, its users and its processes. */
 
+import type { Word } from "../shell/segment.ts";
 import { type Draft, use } from "./draft.ts";
 import { type ParsedForm, textOf, type VerbSpec } from "./spec.ts";
 
@@ -19,6 +20,11 @@ function dateFormat(parsed: ParsedForm, draft: Draft): void {
 /** ps takes options with and without dashes; none of them writes. */
 function processes(parsed: ParsedForm, draft: Draft): void {
   if (parsed.operands.length === 0) use(draft, "read", "processes");
+}
+
+/** `%1`, `%%` or `$!`. */
+function ownJob(word: Word): boolean {
+  return /^%(?:\d+|[%+-])?$/.test(textOf(word) ?? "") || /^"?\$(?:!|\{!\})"?$/.test(word.text);
 }
 
 export const system: readonly VerbSpec[] = [
@@ -260,11 +266,16 @@ export const system: readonly VerbSpec[] = [
   },
   {
     names: ["kill"],
-    note: "-l lists, -0 only asks",
+    note: "-l lists, -0 only asks; a job of the same command is run",
     class: "process",
     custom: (words, draft) => {
       const first = textOf(words[0]);
       const reading = first === "-l" || first === "-L" || first === "-0";
+      // The shell's own jobs: a command started them and may end them.
+      if (words.length > 0 && words.every((word) => ownJob(word))) {
+        use(draft, "run", "own job", { cwd: true });
+        return;
+      }
       use(
         draft,
         reading && (first !== "-0" || !words.slice(1).some((word) => textOf(word)?.startsWith("-")))

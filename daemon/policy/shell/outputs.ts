@@ -179,6 +179,10 @@ const mktemp: Printer = ({ words, env }, run, state) => {
 
 const git: Printer = (command, run, state) => {
   const texts = command.words.slice(1, 4).map(literalText);
+  if (texts[0] === "merge-base") {
+    const names = texts.slice(1).every((text) => text !== null && /^[^-]/.test(text));
+    return names && command.words.length === 4 ? perhaps(PLAIN) : UNKNOWN;
+  }
   if (texts[0] !== "rev-parse" || command.words.length > 4) return UNKNOWN;
   if (texts[1] === "--show-toplevel" && command.words.length === 3) {
     const { toplevel } = run.context;
