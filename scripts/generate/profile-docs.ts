@@ -26,6 +26,38 @@ interface JsonSchema {
   readonly required?: readonly string[];
 }
 
+const LIMITS = `A command that hits a limit reads which one from the system: "Too many open files", "File too large" (or signal XFSZ, exit
+153), "No space left on device" in \`/tmp\`, \`~/.cache\` and \`/dev/shm\`, "Resource temporarily unavailable" for processes. Its
+exit says \`oomKilled\`, \`timedOut\` or \`diskLimit\` where it was killed, and \`truncated\` how much output was left out. For
+\`worktreeGrowth\` the free space of the disk is looked at every second; once that much is gone, the files in the worktree
+that changed since the command began are counted. It is a ceiling on accidents, not a quota: a file that was deleted
+while it is open is not counted, and what is written within a second is already there. Give worktrees a file system of
+their own, or one with quotas, where that matters.
+`;
+
+const RUNTIMES = `### What \`runtime: runsc\` changes
+
+gVisor puts a kernel of its own between the sandbox and the host's, so that a hole in Linux is not at once a hole in the
+wall. The engine must know it: a runtime named \`runsc\` in \`/etc/docker/daemon.json\`. What is different then:
+
+- Nothing is promised of Landlock there. What rests on the kernel holding a command to its verdict (\`run\`, \`write\`,
+  \`unknown: confine\`) asks, whatever the profile allows, until the sandbox has shown that it has Landlock.
+- Where the runner cannot serve its socket from in there, \`executor: auto\` falls back to one \`docker exec\` for each
+  command (\`once\`, or \`plain\`, from which nothing leaves the sandbox); \`recinto doctor\` says which it is and why.
+- Measured with Debian's runsc behind a wrapper (\`--network=none --ignore-cgroups --platform=ptrace\`, which is what
+  starts inside another container): \`memory\`, \`cpus\` and \`pids\` hold nothing there, since they are cgroups', and a command
+  took 1.4 times as long to start as under runc. Other ways to start runsc were not tried.
+`;
+
+const LINKS = `### \`onEscape\`
+
+A link in a worktree that leads out of the project is journalled (\`hazard.found\`, in \`recinto events --follow\`), listed by
+\`recinto hazards\`, and what goes through it asks. With \`freeze\` everything asks until every such link is gone or accepted.
+\`recinto hazards accept ID\` lets agents read through one link, as long as its text and its end stay what they were;
+writing, running and git through it ask as before, and the sandbox still has only what is mounted (\`not_mounted\`): to give
+agents the content, name the folder under \`readable\`. \`recinto hazards forget ID\` takes it back.
+`;
+
 const SHIPPED = ["review", "default", "dev"] as const;
 
 export function profileJsonSchema(): string {
@@ -56,6 +88,9 @@ export function profilesPage(): string {
     "",
     table(limits?.properties, defaults.limits),
     "",
+    LIMITS,
+    RUNTIMES,
+    LINKS,
     "### `policy`",
     "",
     table(rest, policyDefaults),
