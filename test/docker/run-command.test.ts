@@ -36,7 +36,8 @@ describe.skipIf(missing)("a command in its container", () => {
     await buildImage({ name: "base", imagesDir: IMAGES, store: engine, onProgress: console.log });
     world.openSandboxes = (hooks) =>
       new Sandboxes({ engine, owner, imagesDir: IMAGES, clock: machineClock, ...hooks });
-    world.profile = "extends: dev\napprovalWait: 5s\nlimits: {output: 1MiB}\n";
+    world.profile =
+      "extends: dev\napprovalWait: 5s\nlimits: {output: 1MiB, worktreeGrowth: 64MiB}\n";
     await world.start();
     session = await world.open();
   });
@@ -154,6 +155,17 @@ describe.skipIf(missing)("a command in its container", () => {
     expect(last).toMatchObject({ type: "exit", exitCode: 0, stdoutBytes: whole });
   });
 
+  test("a command that fills the disk is stopped, with its children, and told why", async () => {
+    const command = "(while head -c 32M /dev/zero >>fill; do sleep 0.1; done) & wait";
+    const { events, last } = await run(world, session, command, approved);
+    expect(events.flatMap((event) => (event.type === "note" ? [event.code] : []))).toContain(
+      "disk_limit",
+    );
+    expect(last).toMatchObject({ type: "exit", diskLimit: true, timedOut: false });
+    expect(await processes()).not.toContain("/dev/zero");
+    await run(world, session, "rm fill", approved);
+  });
+
   test("a folder that is not in the sandbox is told as that, and recorded as never run", async () => {
     const cwd = world.worktree("two");
     expect(await codeOf(() => run(world, session, { command: "ls", cwd }))).toMatch(
@@ -182,7 +194,9 @@ describe.skipIf(missing)("a command in its container", () => {
     expect(world.supervisor.events(agent(), {}).every((entry) => entry.project === "web")).toBe(
       true,
     );
-    expect(world.supervisor.hazards.list(agent()).every(({ project }) => project === "web")).toBe(true);
+    expect(world.supervisor.hazards.list(agent()).every(({ project }) => project === "web")).toBe(
+      true,
+    );
     leave.abort();
     await sleeping;
   });
