@@ -120,6 +120,11 @@ export const ERROR_KINDS = {
     hint: "recintod needs Linux 5.6 or later, and a seccomp profile that lets openat2 pass",
   },
   "image-missing": { status: 409, exit: 69, hint: "build it with: recinto image build NAME" },
+  "runtime-missing": {
+    status: 409,
+    exit: 69,
+    hint: "make it known to the engine: ./scripts/engine runsc (Debian), or let the profile say runtime: runc",
+  },
   "image-build-failed": { status: 500, exit: 70, hint: "see the build output above" },
   "bad-config": { status: 500, exit: 78, hint: "mend the file at the line and column named" },
   "bad-profile": {

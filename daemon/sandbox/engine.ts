@@ -121,7 +121,7 @@ export interface ExecControl {
   readonly gone: Promise<void>;
 }
 
-/** What differs between engines. All calls throw RecintoError (`engine-unreachable`, `engine-failed`, `image-missing`). */
+/** What differs between engines. All calls throw RecintoError (`engine-unreachable`, `engine-failed`, `image-missing`, `runtime-missing`). */
 export interface Engine {
   info(): Promise<EngineInfo>;
   /** A local image by name, tag or id; null when there is none. */

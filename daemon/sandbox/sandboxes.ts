@@ -96,8 +96,8 @@ export class Sandboxes {
   }
 
   /**
-   * Errors: worktree-refused, bad-profile, image-missing, busy (its profile changed while commands run in it),
-   * engine-unreachable, engine-failed.
+   * Errors: worktree-refused, bad-profile, image-missing, runtime-missing, busy (its profile changed while commands run
+   * in it), engine-unreachable, engine-failed.
    */
   ensure(
     project: Pick<Project, "id" | "root" | "worktrees">,

@@ -27,6 +27,10 @@ export function engineError(error: unknown, doing: string, socketPath: string): 
   if (statusCode === 404 && /no such image/i.test(said)) {
     return new RecintoError("image-missing", `failed to ${doing}: ${said}`, { cause: error });
   }
+  // Docker 20 says "Unknown runtime specified runsc", later ones "unknown or invalid runtime name: runsc".
+  if (/unknown (or invalid )?runtime/i.test(said)) {
+    return new RecintoError("runtime-missing", `failed to ${doing}: ${said}`, { cause: error });
+  }
   return new RecintoError("engine-failed", `the engine failed to ${doing}: ${said}`, {
     details: statusCode === undefined ? {} : { status: statusCode },
     cause: error,
