@@ -100,6 +100,8 @@ function unpacked(path: Word): Word | null {
 function replaces(reading: string, unpacks: boolean): Refine {
   return (parsed, draft) => {
     const tree = given(parsed, "-r --recursive") ? { tree: true } : {};
+    if (given(parsed, "-r --recursive") && !given(parsed, reading))
+      draft.lifts.push(`-r of ${parsed.form} replaces every file below a folder`);
     for (const path of parsed.operands) {
       reads(draft, path, "operand", tree);
       if (given(parsed, reading)) continue;

@@ -192,10 +192,11 @@ export const changes: Readonly<Record<string, Form>> = {
     class: "write",
     flags:
       "-R --reverse -p= -C= --exclude= --include= --ignore-space-change --ignore-whitespace --whitespace= --recount " +
-      "--directory= -v --verbose -q --quiet --3way -3 --index --cached --reject --allow-empty -N --intent-to-add " +
+      "-v --verbose -q --quiet --3way -3 --index --cached --reject --allow-empty -N --intent-to-add " +
       "--unidiff-zero --apply --allow-overlap --inaccurate-eof --binary -z --stat --numstat --summary --check",
     lifts: {
       "leaves the worktree": "--unsafe-paths",
+      "moves what the patch names": "--directory=",
       "writes an index elsewhere": "--build-fake-ancestor=",
     },
     operands: "read",

@@ -68,6 +68,13 @@ export function mayBeOption({ value, quoted }: Word): boolean {
   }
 }
 
+/** What to do about it, where only the splitting makes it one. */
+function splits({ value }: Word): string {
+  return value.kind === "listed" && value.split && !value.dashed
+    ? " once it is split at blanks (quote it, or use -print0 with xargs -0)"
+    : "";
+}
+
 /** The word that is left of `word` after its first `length` characters. */
 function rest(word: Word, length: number): Word {
   const { value } = word;
@@ -201,7 +208,8 @@ export function parseOptions(words: readonly Word[], rules: OptionRules): Parsed
     const dashed = text.text.length > 1 && text.text.startsWith("-");
     if (!dashed) {
       if (text.text !== "-" || !text.exact)
-        if (!rules.anyArgs && mayBeOption(word)) problems.push(`${word.text} may be an option`);
+        if (!rules.anyArgs && mayBeOption(word))
+          problems.push(`${word.text} may be an option${splits(word)}`);
       operands.push(word);
       if (rules.strict) {
         operands.push(...words.slice(i));
