@@ -74,11 +74,13 @@ export class SessionDesk {
 
   /** `uid` is who ends it; null: the daemon. Resolves when its commands are gone, or are taking too long. */
   async close(session: Session, uid: number | null, reason: string): Promise<void> {
-    const { journal, sessions } = this.#parts;
-    sessions.remove(
-      session,
-      new RecintoError("unknown-session", `session ${session.id} was closed: ${reason}`),
-    );
+    const { approvals, journal, sessions } = this.#parts;
+    const closed = `session ${session.id} was closed: ${reason}`;
+    sessions.remove(session, new RecintoError("unknown-session", closed));
+    // Also those whose client waits no more: nothing could run by an answer to them.
+    for (const { id } of approvals.matching({ state: "pending", session: session.id })) {
+      approvals.cancel(id, closed);
+    }
     await settleWithin(SHUTDOWN_GRACE_MS, session.work);
     const { id, project } = session;
     journal.append({ event: "session.closed", project, session: id, uid, data: { reason } });

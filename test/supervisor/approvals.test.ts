@@ -106,6 +106,18 @@ describe("answered", () => {
     });
   });
 
+  test("a session that ends takes its open questions along, also those nobody waits for", async () => {
+    const session = await world.open();
+    const { last } = await run(world, session, { command: "touch a", waitMs: 20 });
+    expect(last).toMatchObject({ type: "refused", by: "not-waiting" });
+    const [{ id }] = pending() as [PendingApproval];
+    await world.supervisor.closeSession(agent(), session);
+    const reason = `session ${session} was closed: it was ended`;
+    expect(world.supervisor.approval(admin(), id)).toMatchObject({ state: "cancelled", reason });
+    expect(world.recorded("approval.cancelled")).toMatchObject([[expect.anything(), { reason }]]);
+    expect(await codeOf(() => world.supervisor.answer(admin(), id, once))).toBe("approval-over");
+  });
+
   test("an answer counts once", async () => {
     const session = await world.open();
     const { done, question } = await ask(session);
