@@ -5,6 +5,12 @@ function writesTo(where: RegExp): SafetyPattern["test"] {
   return (_argv, view) => view.places.some(({ path, write }) => write && where.test(path));
 }
 
+/** The same for folders of the machine: a project that lies below one is not part of it. */
+function writesToMachine(where: RegExp): SafetyPattern["test"] {
+  return (_argv, view) =>
+    view.places.some(({ path, write, own }) => write && !own && where.test(path));
+}
+
 /** Words too, for verbs of which nothing is known. Never for text that is only searched or printed. */
 function namesOrReaches(where: RegExp): SafetyPattern["test"] {
   return (argv, view) =>
@@ -113,21 +119,21 @@ export const PLACE_PATTERNS: readonly SafetyPattern[] = [
   {
     id: "write-etc",
     reason: "writes to the system's settings",
-    test: writesTo(/^\/(?:private\/)?etc(?:\/|$)/),
+    test: writesToMachine(/^\/(?:private\/)?etc(?:\/|$)/),
     match: ["echo x >| /etc/motd", "cp x /etc/hosts", "sed -i s/a/b/ /etc/passwd"],
     not_match: ["echo x > etc/motd", "cat /etc/hosts"],
   },
   {
     id: "write-boot",
     reason: "writes where the system starts from",
-    test: writesTo(/^\/(?:boot|efi)(?:\/|$)/),
+    test: writesToMachine(/^\/(?:boot|efi)(?:\/|$)/),
     match: ["cp x /boot/vmlinuz", "rm /boot/grub/grub.cfg"],
     not_match: ["ls /boot", "mkdir boot"],
   },
   {
     id: "write-kernel",
     reason: "writes to the running kernel",
-    test: writesTo(/^\/(?:sys|proc)(?:\/|$)/),
+    test: writesToMachine(/^\/(?:sys|proc)(?:\/|$)/),
     match: [
       "echo 1 > /proc/sys/kernel/sysrq",
       "echo mem > /sys/power/state",
@@ -138,7 +144,7 @@ export const PLACE_PATTERNS: readonly SafetyPattern[] = [
   {
     id: "write-system",
     reason: "writes to folders that hold the system's programs",
-    test: writesTo(
+    test: writesToMachine(
       /^\/(?:usr|bin|sbin|lib|lib64|opt|var\/(?:lib|spool|run)|run|root|srv|Library|System)$|^\/(?:usr|bin|sbin|lib|lib64|var\/(?:lib|spool|run)|run|root|Library|System)\//,
     ),
     match: ["cp x /usr/local/bin/ls", "rm -f /var/lib/dpkg/lock", "mv a /lib/x.so"],

@@ -24,16 +24,19 @@ export interface SegmentView {
 export interface Place {
   readonly path: string;
   readonly write: boolean;
+  /** It lies in one of the scope roots: a project below /var/lib is a project and no part of the system. */
+  readonly own: boolean;
 }
 
 /** A path and, when a link changed it, where it leads: both count. */
 export function placesOf(located: readonly Located[]): readonly Place[] {
   const places: Place[] = [];
   for (const { touched } of located) {
-    for (const { path, real, access } of touched) {
+    for (const { path, real, access, root } of touched) {
       const write = access === "write";
-      places.push({ path, write });
-      if (real !== undefined) places.push({ path: real, write });
+      const own = root !== null;
+      places.push({ path, write, own });
+      if (real !== undefined) places.push({ path: real, write, own });
     }
   }
   return places;

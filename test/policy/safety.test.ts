@@ -40,3 +40,14 @@ describe("safety patterns (B3)", () => {
     expect(lifted).toEqual([]);
   });
 });
+
+it("a project that lies below a folder of the system is no part of the system", () => {
+  const root = "/var/lib/shop";
+  const worktree = `${root}/.worktrees/a`;
+  const rules = (command: string) =>
+    judged(command, { settings: { root, worktree }, cwd: worktree }).segments.flatMap(
+      ({ matches }) => matches.filter(({ rung }) => rung === "safety").map(({ rule }) => rule),
+    );
+  expect(rules("mkdir made; cp a b")).toEqual([]);
+  expect(rules("touch /var/lib/dpkg/lock ../b/x")).toEqual(["safety/write-system"]);
+});
