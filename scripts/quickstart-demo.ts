@@ -1,6 +1,6 @@
 /** The quickstart's main job: a daemon, a project of two worktrees, and a dozen commands as an agent would send them. */
 import { execFileSync, fork, spawn } from "node:child_process";
-import { existsSync, openSync, writeFileSync } from "node:fs";
+import { existsSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { hostname } from "node:os";
@@ -161,6 +161,11 @@ async function waitForHazard(admin: AdminClient): Promise<string> {
   return "";
 }
 
+/** Long folders as a person would abbreviate them. */
+function short(text: string): string {
+  return text.replaceAll(worktree, "…/dev-http-api").replaceAll(root, "…/project");
+}
+
 function row(cells: readonly string[]): string {
   const widths = [58, 8, 34, 5, 9];
   return cells.map((cell, i) => cell.slice(0, widths[i]).padEnd(widths[i] ?? 0)).join(" ");
@@ -222,7 +227,13 @@ async function main(): Promise<number> {
         : outcome.verdict;
     const exit = outcome.exit === null ? "–" : String(outcome.exit);
     console.log(
-      row([step.command, verdict, outcome.authority, exit, `${outcome.ms.toFixed(0)} ms`]),
+      row([
+        short(step.command),
+        verdict,
+        short(outcome.authority),
+        exit,
+        `${outcome.ms.toFixed(0)} ms`,
+      ]),
     );
     const mark = fault === "" ? "✓" : "✗";
     console.log(
@@ -243,7 +254,10 @@ async function main(): Promise<number> {
   );
   host.close();
   admin.close();
-  if (keep !== "yes") process.kill(pid, "SIGTERM");
+  if (keep !== "yes") {
+    process.kill(pid, "SIGTERM");
+    rmSync(join(demo, "daemon.pid"), { force: true });
+  }
   console.log(whatNext());
   return wrong === 0 ? 0 : 1;
 }
@@ -263,7 +277,7 @@ recintod keeps running (pid in ${demo}/daemon.pid, log in ${demo}/daemon.log). N
 Next:
   ./scripts/quickstart --keep        the same, and the daemon stays for you to try
   ./scripts/recinto policy check --root . --cwd . -- 'git status && rm -rf src'
-  README.md                          your own project, profiles, the service`;
+  README.md                          your own project, profiles, how an agent talks to it`;
 }
 
 main().then(
