@@ -47,8 +47,13 @@ export class Executors {
   }
 
   /** For a running sandbox. Throws where the profile wants one kind and that cannot run. */
-  choose(sandbox: string, folders: RunnerFolders | null, { executor }: Profile): Promise<Executor> {
+  choose(
+    sandbox: string,
+    folders: RunnerFolders | null,
+    { executor, runtime }: Profile,
+  ): Promise<Executor> {
     return chooseExecutor(executor ?? "auto", {
+      ...(runtime === "runsc" ? { noRunner: "gVisor opens no socket of the host" } : {}),
       engine: this.#engine,
       sandbox,
       socketDir: folders?.socket ?? null,
@@ -64,6 +69,8 @@ export class Executors {
     }
     // Another runtime may bring a kernel of its own; nothing is promised for it.
     const landlock = runtime === "runc" ? this.#program.landlock : 0;
-    return { kind: executor === "once" ? "once" : "runner", reason: "not started yet", landlock };
+    const reason = "not started yet";
+    if (executor === "auto" && runtime === "runsc") return { kind: "plain", reason, landlock };
+    return { kind: executor === "once" ? "once" : "runner", reason, landlock };
   }
 }

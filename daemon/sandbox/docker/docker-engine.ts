@@ -143,7 +143,7 @@ export class DockerEngine implements Engine, ImageStore {
       this.#short.getContainer(id).inspect(),
     );
     return (
-      identitiesFromHost(found.State.Pid, id, paths) ??
+      identitiesFromHost(found.State.Pid, id, found.HostConfig.Runtime ?? "", paths) ??
       (await this.#identitiesFromInside(id, paths))
     );
   }

@@ -12,6 +12,8 @@ import { RunnerProcess } from "./runner-process.ts";
 export const RUNNER_PROGRAM = `${RUNNER_PROGRAM_DIR}/recinto-runner`;
 /** How the program itself is started: by the sandbox's root, in no folder that anybody owns, with an environment of nothing. */
 export const AS_RUNNER = { cwd: "/", env: {}, user: { uid: 0, gid: 0 } } as const;
+/** nobody's, in no folder that anybody owns. */
+const TRIAL = { cwd: "/", env: {}, user: { uid: 65534, gid: 65534 }, stdin: false } as const;
 
 export class OnceExecutor implements Executor {
   readonly kind = "once";
@@ -28,7 +30,10 @@ export class OnceExecutor implements Executor {
     this.reason = reason;
   }
 
-  /** Runs the program once to see that it can. Errors: engine-failed, engine-unreachable. */
+  /**
+   * Runs the program, and a command by it, to see that both can: another kernel may lack a call that it needs. Errors:
+   * engine-failed, engine-unreachable, exec-failed.
+   */
   static async start(engine: Engine, sandbox: string, reason: string): Promise<OnceExecutor> {
     const argv = [RUNNER_PROGRAM, "--abi"];
     const process = await engine.exec(sandbox, { ...AS_RUNNER, argv, stdin: false });
@@ -38,7 +43,12 @@ export class OnceExecutor implements Executor {
     if (exitCode !== 0 || !/^\d+\n$/.test(said)) {
       throw new RecintoError("engine-failed", `the runner's program ended with ${exitCode}`);
     }
-    return new OnceExecutor(engine, sandbox, Number(said), reason || "the profile says so");
+    const made = new OnceExecutor(engine, sandbox, Number(said), reason || "the profile says so");
+    const trial = await made.exec({ ...TRIAL, argv: ["/bin/true"] });
+    trial.stdout.resume();
+    trial.stderr.resume();
+    await trial.exited;
+    return made;
   }
 
   async exec(spec: ExecSpec): Promise<ExecProcess> {
