@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import type { Logger } from "pino";
 import { ERROR_KINDS, RecintoError } from "./errors.ts";
 import { ENGINE_POLL_MS, SOCKET_CLOSE_GRACE_MS } from "./limits.ts";
-import { loadConfig } from "./settings/config.ts";
+import { configFileOf, loadConfig } from "./settings/config.ts";
 import { createLog, type Daemon, startDaemon, VERSION } from "./wiring.ts";
 
 const USAGE = `recintod ${VERSION}: a sandbox supervisor for coding agents
@@ -18,9 +18,10 @@ async function main(words: readonly string[]): Promise<void> {
   if (options.version) return void process.stdout.write(`${VERSION}\n`);
   // State and sockets get their rights on purpose; whatever else is made is the daemon's alone.
   process.umask(0o077);
+  const configFile = configFileOf(options.config);
   const config = loadConfig(options.config);
   const log = createLog(config);
-  const daemon = await startDaemon(config, options.config, log);
+  const daemon = await startDaemon(config, configFile, log);
   const stopWatching = watchEngine(daemon, log);
   stopOnSignals(daemon, stopWatching, log);
   log.info({ version: VERSION, pid: process.pid, runDir: config.runDir }, "recintod is ready");

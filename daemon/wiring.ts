@@ -49,7 +49,7 @@ export function createLog(config: Pick<DaemonConfig, "logLevel">): Logger {
 /** Journal, engine, settings, supervisor, sockets, in this order: nothing is served before it can be recorded. */
 export async function startDaemon(
   config: DaemonConfig,
-  configFile: string | undefined,
+  configFile: string | null,
   log: Logger,
 ): Promise<Daemon> {
   mkdirSync(config.stateDir, { recursive: true, mode: 0o700 });
@@ -66,11 +66,12 @@ export async function startDaemon(
   let registry: Registry | undefined;
   const supervisor = await createSupervisor({
     config,
+    configFile,
     journal,
     openRegistry: (onEvent) => {
       registry = createRegistry(config, {
         onEvent,
-        ...(configFile === undefined ? {} : { configFile }),
+        ...(configFile === null ? {} : { configFile }),
       });
       return registry;
     },

@@ -58,6 +58,10 @@ export const HealthSchema = z
     pending: z.int(),
     agentsShareApproverUid: z.boolean(),
     startedAt: TimeSchema,
+    configFile: z.string().nullable().meta({ description: "null: none, the defaults hold." }),
+    problems: z.array(z.string()).meta({
+      description: "Files of an admin's that cannot be used right now, each with what mends it.",
+    }),
   })
   .meta({ id: "Health" });
 
@@ -108,6 +112,7 @@ export const JournalEventSchema = z
     "project.added",
     "project.removed",
     "profiles.reloaded",
+    "settings.refused",
   ])
   .meta({ id: "JournalEvent" });
 

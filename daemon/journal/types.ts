@@ -46,7 +46,8 @@ export type JournalEvent =
   | "protected.accepted"
   | "project.added"
   | "project.removed"
-  | "profiles.reloaded";
+  | "profiles.reloaded"
+  | "settings.refused";
 
 export interface JournalEntry {
   readonly seq: number;

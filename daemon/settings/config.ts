@@ -71,6 +71,12 @@ const FROM_ENVIRONMENT = {
   maxTotalDenials: "RECINTO_MAX_TOTAL_DENIALS",
 } as const;
 
+/** The file that is read where `file` is named; null: none is there, the defaults hold. */
+export function configFileOf(file?: string): string | null {
+  if (file !== undefined) return posix.resolve(file);
+  return existsSync(CONFIG_FILE) ? CONFIG_FILE : null;
+}
+
 /**
  * The config in `file`; without one, in CONFIG_FILE if that exists, else the defaults. Throws `bad-config` with
  * `FILE:LINE:COL: …`, or `unsafe-admin-file`.
@@ -79,7 +85,7 @@ export function loadConfig(
   file?: string,
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): DaemonConfig {
-  const path = file ?? (existsSync(CONFIG_FILE) ? CONFIG_FILE : null);
+  const path = configFileOf(file);
   const text = path === null ? "" : readAdminFile(path);
   return parseConfig(text, path ?? "(defaults)", environment);
 }

@@ -1,4 +1,5 @@
 /** Whether engine and journal work, and how much is going on. */
+import type { RecintoError } from "../errors.ts";
 import type { NoticingJournal } from "./noticing-journal.ts";
 import type { SupervisorDeps } from "./ports.ts";
 import type { Session } from "./sessions.ts";
@@ -12,6 +13,8 @@ export async function healthOf(of: {
   readonly sessions: readonly Session[];
   readonly pending: number;
   readonly startedAt: number;
+  readonly configFile: string | null;
+  readonly problems: Iterable<RecintoError>;
 }): Promise<Health> {
   const { journal, projects, sessions, pending, startedAt } = of;
   const engine: Health["engine"] = await of.engineInfo().then(
@@ -29,5 +32,7 @@ export async function healthOf(of: {
     pending,
     agentsShareApproverUid: of.config.agentsShareApproverUid,
     startedAt,
+    configFile: of.configFile,
+    problems: [...of.problems].map(({ message, hint }) => `${message} (${hint})`),
   };
 }

@@ -34,6 +34,8 @@ export interface Log {
 /** All fields are required: nothing here has a default that a caller could forget. */
 export interface SupervisorDeps {
   readonly config: Pick<DaemonConfig, "stateDir" | "agentsShareApproverUid">;
+  /** What `config` was read from; null: no file, the defaults. */
+  readonly configFile: string | null;
   /** Closed by `shutdown`. */
   readonly journal: Journal;
   readonly openRegistry: (onEvent: (event: RegistryEvent) => void) => Registry;

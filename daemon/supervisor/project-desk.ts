@@ -74,9 +74,7 @@ export class ProjectDesk {
     if (event.type === "problem") {
       const { file, error, kept } = event;
       log.error({ file, error, kept }, "settings cannot be used");
-      return;
-    }
-    log.info(event, event.type);
+    } else log.info(event, event.type);
     if (event.type === "project-removed") this.#clear(event.project);
     const entry = entryOf(event, this.#changedBy);
     try {
@@ -109,6 +107,11 @@ function entryOf(event: RegistryEvent, uid: number | null): NewEntry | null {
     }
     case "rules-reloaded":
       return { event: "rules.reloaded", uid, data: { files: event.files } };
+    case "problem": {
+      const { file, error, kept } = event;
+      const { code, message, hint } = error;
+      return { event: "settings.refused", uid, data: { file, code, message, hint, kept } };
+    }
     case "profiles-reloaded":
       return { event: "profiles.reloaded", uid, data: { profiles: event.profiles } };
     default:

@@ -99,6 +99,10 @@ export interface Health {
   readonly pending: number;
   readonly agentsShareApproverUid: boolean;
   readonly startedAt: number;
+  /** What the daemon was configured by; null: no file, the defaults. */
+  readonly configFile: string | null;
+  /** Files of an admin's that cannot be used right now, each with what mends it. */
+  readonly problems: readonly string[];
 }
 
 /** Which approvals: all states when `state` is absent. */

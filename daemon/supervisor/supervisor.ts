@@ -339,6 +339,7 @@ class TheSupervisor implements Supervisor {
       sessions: this.#sessions.all(),
       pending: this.#approvals.pending().length,
       startedAt: this.#startedAt,
+      problems: this.#registry.problems().values(),
     });
   }
 

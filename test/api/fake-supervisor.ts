@@ -349,6 +349,8 @@ export class FakeSupervisor implements Supervisor {
       pending: this.questions.length,
       agentsShareApproverUid: false,
       startedAt: 1,
+      configFile: null,
+      problems: [],
     };
   }
 

@@ -164,6 +164,7 @@ policy: {rules: [{id: no-uname, pattern: "uname *", action: deny, justification:
     const quiet = () => undefined;
     return {
       config,
+      configFile: null,
       journal,
       openRegistry: (onEvent) => createRegistry(config, { onEvent }),
       openSandboxes: (hooks) => this.openSandboxes?.(hooks) ?? this.#sandboxes(),
