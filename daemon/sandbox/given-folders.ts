@@ -1,6 +1,6 @@
 /** What of the daemon's own a sandbox is given: caches that outlive it, and files that say who its user is. */
 import { spawn } from "node:child_process";
-import { lchown, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { chmod, lchown, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { cacheTarget, SANDBOX_CACHE, SANDBOX_HOME } from "../settings/sandbox-home.ts";
 import type { Profile } from "../settings/types.ts";
@@ -69,15 +69,11 @@ export class GivenFolders {
 
 /** Moved into its place whole; a running sandbox keeps the one it was started with, of the same content. */
 async function writeOnce(path: string, text: string): Promise<void> {
-  const made = await writeFile(path, text, { flag: "wx", mode: 0o444 }).then(
-    () => true,
-    (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EEXIST") throw error;
-      return false;
-    },
-  );
-  if (made) return;
-  if ((await readFile(path, "utf8")) === text) return;
-  await writeFile(`${path}.new`, text, { mode: 0o444 });
-  await rename(`${path}.new`, path);
+  const there = await readFile(path, "utf8").catch(() => null);
+  if (there !== text) {
+    await writeFile(`${path}.new`, text);
+    await rename(`${path}.new`, path);
+  }
+  // The sandbox's user reads it, whatever the daemon's umask takes away.
+  await chmod(path, 0o444);
 }

@@ -40,6 +40,8 @@ describe.skipIf(missing)("recintod", () => {
       err: "err\n",
     });
     expect((await daemon.run(alpha, "sort -r", { input: "a\nb\n" })).out).toBe("b\na\n");
+    // Through the daemon itself, whose umask is stricter than a test's.
+    expect((await daemon.run(alpha, "whoami")).out).toBe("agent\n");
     const inDocs = await daemon.run(alpha, "pwd", { words: ["--cwd", "docs"] });
     expect(inDocs.out).toBe(`${alpha.worktree}/docs\n`);
   });
