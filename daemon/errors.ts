@@ -14,7 +14,7 @@ export const ERROR_KINDS = {
   "bad-request": {
     status: 400,
     exit: 65,
-    hint: "see the OpenAPI file for the shape of this request",
+    hint: "GET /openapi.json shows the shape of this request",
   },
   "bad-json": { status: 400, exit: 65, hint: "send one JSON object, UTF-8, as the request body" },
   "bad-utf8": { status: 400, exit: 65, hint: "send text as UTF-8 without NUL bytes" },
@@ -22,7 +22,7 @@ export const ERROR_KINDS = {
   "bad-http": {
     status: 400,
     exit: 65,
-    hint: "speak HTTP/1.1 over this socket, as docs/openapi.json says",
+    hint: "speak HTTP/1.1 over this socket; GET /openapi.json describes it",
   },
   "bad-usage": { status: 400, exit: 64, hint: "recinto help COMMAND shows how it is called" },
   "head-too-large": { status: 431, exit: 65, hint: "send fewer and shorter headers" },
@@ -35,7 +35,7 @@ export const ERROR_KINDS = {
   "method-not-allowed": {
     status: 405,
     exit: 65,
-    hint: "see the OpenAPI file for the methods of this path",
+    hint: "GET /openapi.json lists the methods of this path",
   },
   "browser-refused": {
     status: 403,

@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { REQUEST_BODIES_BYTES_MAX } from "../limits.ts";
 import type { Project } from "../settings/types.ts";
 import { BodyBudget } from "./body.ts";
+import { openApi } from "./openapi.ts";
 import type { Backend } from "./route.ts";
 import { ROUTES } from "./routes/table.ts";
 import { type ApiServer, createApiServer } from "./server.ts";
@@ -21,7 +22,7 @@ export interface ListenersParts {
   readonly adminGid: number | null;
   /** Asked each time a project's socket is opened. */
   readonly agentGid: (project: Project) => number | null;
-  readonly backend: Omit<Backend, "socketsSettled">;
+  readonly backend: Omit<Backend, "openApi" | "socketsSettled">;
   readonly log: Logger;
   readonly requestId: () => string;
 }
@@ -38,7 +39,12 @@ export async function openListeners(parts: ListenersParts): Promise<Listeners> {
   // Projects may change while a socket is being opened or closed: one change after another.
   let settled: Promise<void> = Promise.resolve();
   const { runDir, log } = parts;
-  const backend: Backend = { ...parts.backend, socketsSettled: () => settled };
+  let described: ReturnType<typeof openApi> | undefined;
+  const backend: Backend = {
+    ...parts.backend,
+    openApi: () => (described ??= openApi(ROUTES, parts.backend.version)),
+    socketsSettled: () => settled,
+  };
   const common = { routes: ROUTES, backend, bodies, log, requestId: parts.requestId };
 
   prepareRunDir(runDir);

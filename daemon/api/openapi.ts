@@ -14,7 +14,10 @@ const BODY_ERRORS: readonly ErrorCode[] = [
   "request-timeout",
 ];
 
-export function openApi(routes: readonly Route[], version: string): object {
+export function openApi(
+  routes: readonly Route[],
+  version: string,
+): Readonly<Record<string, unknown>> {
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes) {
     paths[route.path] ??= {};

@@ -19,6 +19,8 @@ export interface Backend {
     check(name: string, text: string): Profile;
   };
   readonly version: string;
+  /** The OpenAPI description of all routes. */
+  readonly openApi: () => Readonly<Record<string, unknown>>;
   /** Resolves when every project has its socket, so that who added one may use it at once. */
   readonly socketsSettled: () => Promise<void>;
 }

@@ -183,7 +183,7 @@ function refuseBrowsers(request: IncomingMessage): void {
   }
   if (!HOSTS.includes(request.headers.host)) {
     throw new RecintoError("browser-refused", `the request is for ${echo(request.headers.host)}`, {
-      hint: "send Host: localhost, or none",
+      hint: "send Host: localhost or recinto",
     });
   }
 }

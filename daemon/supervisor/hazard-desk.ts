@@ -6,6 +6,7 @@ import type { Project } from "../settings/types.ts";
 import { HazardConsents } from "./hazard-consents.ts";
 import { refuseAgentAsApprover, requireAdmin } from "./identity.ts";
 import type { SupervisorDeps } from "./ports.ts";
+import { requireProject } from "./project-desk.ts";
 import type { Sessions } from "./sessions.ts";
 import type { HazardCalls, SeenHazard, WorktreeHazards } from "./supervisor-interface.ts";
 import type { Caller } from "./types.ts";
@@ -30,7 +31,8 @@ export class HazardDesk implements HazardCalls {
   }
 
   list(caller: Caller, project?: string): readonly WorktreeHazards[] {
-    const { sessions, watches } = this.#parts;
+    const { registry, sessions, watches } = this.#parts;
+    if (project !== undefined && caller.socket.kind === "admin") requireProject(registry, project);
     const visible = sessions.visibleTo(caller);
     const own = new Set(visible.map((session) => `${session.project} ${session.worktree}`));
     return watches

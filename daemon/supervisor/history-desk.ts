@@ -26,6 +26,7 @@ import {
   pastAction,
 } from "./past-actions.ts";
 import type { SupervisorDeps } from "./ports.ts";
+import { requireProject } from "./project-desk.ts";
 import type { RuleDesk } from "./rule-desk.ts";
 import { COUNTED_EVENTS, StatsCount } from "./stats.ts";
 import type { Caller } from "./types.ts";
@@ -98,7 +99,7 @@ export class HistoryDesk implements HistoryCalls {
     requireAdmin(caller);
     const { registry, journal } = this.#parts;
     const { profile: named, project, sinceMs } = request;
-    if (project !== undefined) registry.project(project);
+    if (project !== undefined) requireProject(registry, project);
     const profile =
       "text" in named ? registry.tryProfile(named.name, named.text) : registry.profile(named.name);
     const placeOf = this.#places(profile);
@@ -132,7 +133,7 @@ export class HistoryDesk implements HistoryCalls {
 
   async stats(caller: Caller, { project, sinceMs }: StatsRequest): Promise<Stats> {
     requireAdmin(caller);
-    if (project !== undefined) this.#parts.registry.project(project);
+    if (project !== undefined) requireProject(this.#parts.registry, project);
     const count = new StatsCount();
     const query = { events: COUNTED_EVENTS, ...given({ project, sinceMs }) };
     for await (const page of pagesOf(this.#parts.journal, query)) {

@@ -1,6 +1,6 @@
 /** Projects as callers see and admins change them, and every change of settings on record. */
 import { RecintoError } from "../errors.ts";
-import type { Journal, NewEntry } from "../journal/types.ts";
+import type { EntryQuery, Journal, NewEntry } from "../journal/types.ts";
 import type { Registry, RegistryEvent } from "../settings/registry.ts";
 import type { Project } from "../settings/types.ts";
 import type { Log, SupervisorDeps } from "./ports.ts";
@@ -39,7 +39,17 @@ export class ProjectDesk {
   one(caller: Caller, id: string): Project {
     const found = this.visible(caller).find((project) => project.id === id);
     if (found !== undefined) return found;
-    throw new RecintoError("unknown-project", `no project ${JSON.stringify(id)}`);
+    throw unknownProject(id, this.visible(caller));
+  }
+
+  /** An admin's query of the journal, which also knows projects that are gone. Throws `unknown-project`. */
+  onRecord(query: EntryQuery): EntryQuery {
+    const { project } = query;
+    if (project === undefined || this.#options.journal.read({ project, limit: 1 }).length > 0) {
+      return query;
+    }
+    requireProject(this.registry, project);
+    return query;
   }
 
   add(project: Project, uid: number): Project {
@@ -91,6 +101,20 @@ export class ProjectDesk {
     const done = this.#options.clear(project).finally(() => this.#clearing.delete(project.id));
     this.#clearing.set(project.id, done);
   }
+}
+
+/** For an admin who names a project. Throws `unknown-project` with those that there are. */
+export function requireProject(registry: Registry, id: string): void {
+  const all = registry.projects();
+  if (!all.some((project) => project.id === id)) throw unknownProject(id, all);
+}
+
+/** `there`: those that the caller may know of. */
+function unknownProject(id: string, there: readonly Project[]): RecintoError {
+  return new RecintoError("unknown-project", `no project ${JSON.stringify(id)}`, {
+    hint:
+      there.length === 0 ? "there are none" : `there are: ${there.map((one) => one.id).join(", ")}`,
+  });
 }
 
 function entryOf(event: RegistryEvent, uid: number | null): NewEntry | null {

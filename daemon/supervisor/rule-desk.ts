@@ -13,6 +13,7 @@ import type { Profile, Project } from "../settings/types.ts";
 import { userNames } from "../settings/user-names.ts";
 import { type AdminWall, refuseAgentAsApprover, requireAdmin } from "./identity.ts";
 import type { Log } from "./ports.ts";
+import { requireProject } from "./project-desk.ts";
 import type { RuleFileCalls, RuleFileInfo, SessionRulesRequest } from "./rule-file-calls.ts";
 import type { RuleStore } from "./rule-store.ts";
 import { SessionRuleBook, type SessionRules, type SessionRulesKey } from "./session-rules.ts";
@@ -88,7 +89,8 @@ export class RuleDesk implements RuleFileCalls {
 
   saved(caller: Caller, id: string): readonly StoredRule[] {
     requireAdmin(caller);
-    return this.#parts.saved.list(this.#parts.registry.project(id).id);
+    requireProject(this.#parts.registry, id);
+    return this.#parts.saved.list(id);
   }
 
   revokeSaved(caller: Caller, id: string, rule: string): StoredRule {

@@ -387,7 +387,7 @@ class TheSupervisor implements Supervisor {
   }
 
   #seen(caller: Caller, query: EntryQuery): EntryQuery {
-    if (caller.socket.kind === "admin") return query;
+    if (caller.socket.kind === "admin") return this.#projects.onRecord(query);
     const own = this.#sessions.visibleTo(caller).map(({ id }) => id);
     const { sessions = own } = query;
     return { ...query, sessions: sessions.filter((id) => own.includes(id)) };

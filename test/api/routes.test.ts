@@ -23,6 +23,15 @@ test("docs/openapi.json is what the routes say now", () => {
   expect(committed === DOCUMENTS["docs/openapi.json"]?.()).toBe(true);
 });
 
+test("both sockets serve that description", async () => {
+  for (const socket of [api.adminSocket, api.agentSocket("alpha")]) {
+    const { status, body } = await send(socket, "GET", "/openapi.json");
+    const described = JSON.parse(DOCUMENTS["docs/openapi.json"]?.() ?? "{}");
+    described.info.version = "0.0.0-test";
+    expect([status, body]).toEqual([200, described]);
+  }
+});
+
 test("every route is in the OpenAPI file", () => {
   const { paths } = JSON.parse(DOCUMENTS["docs/openapi.json"]?.() ?? "{}");
   const described = Object.entries(paths as Record<string, object>).flatMap(([path, methods]) =>
@@ -34,6 +43,7 @@ test("every route is in the OpenAPI file", () => {
 test("what an agent may do is exactly this", () => {
   const forAgents = ROUTES.filter(({ sockets }) => sockets.includes("agent"));
   expect(forAgents.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    "GET /openapi.json",
     "GET /v1/sessions",
     "POST /v1/sessions",
     "DELETE /v1/sessions/{session}",

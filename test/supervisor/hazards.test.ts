@@ -59,7 +59,9 @@ describe("watching", () => {
     await world.start();
     await expect.poll(() => world.supervisor.hazards.list(admin(), "web").length).toBe(2);
     await world.supervisor.removeProject(admin(), "web");
-    expect(world.supervisor.hazards.list(admin(), "web")).toEqual([]);
+    expect(
+      world.supervisor.hazards.list(admin()).filter(({ project }) => project === "web"),
+    ).toEqual([]);
   });
 
   test("a link that appears reaches admins who follow the events", async () => {

@@ -194,6 +194,23 @@ describe("B8: a new session resets nothing", () => {
 });
 
 describe("projects", () => {
+  test("a name that no project has is told with those that there are, wherever it is given", async () => {
+    const { supervisor } = world;
+    const error = { code: "unknown-project", hint: "there are: api, web" };
+    const follow = () => supervisor.followEvents(admin(), { project: "nope" }, AbortSignal.abort());
+    for (const call of [
+      () => supervisor.events(admin(), { project: "nope" }),
+      follow,
+      () => supervisor.hazards.list(admin(), "nope"),
+      () => supervisor.project(admin(), "nope"),
+      () => supervisor.rules(admin(), "nope"),
+    ]) {
+      await expect((async () => call())()).rejects.toMatchObject(error);
+    }
+    await supervisor.removeProject(admin(), "api");
+    expect(supervisor.events(admin(), { project: "api" })).not.toEqual([]);
+  });
+
   test("removing one ends its sessions and sandboxes, and its socket's users are told at once", async () => {
     const seen: string[][] = [];
     world.supervisor.onProjects((projects) => seen.push(projects.map(({ id }) => id)));

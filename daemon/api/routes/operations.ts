@@ -26,6 +26,15 @@ const EventsQuery = z.strictObject({
   limit: CountTextSchema.pipe(z.int().min(1).max(EVENTS_PAGE_MAX)).exactOptional(),
 });
 
+export const describeApi = jsonRoute({
+  method: "GET",
+  path: "/openapi.json",
+  sockets: ["admin", "agent"],
+  summary: "This description.",
+  answer: z.record(z.string(), z.unknown()),
+  handle: ({ openApi }) => openApi(),
+});
+
 export const resetDenials = jsonRoute({
   method: "POST",
   path: "/v1/denials/reset",

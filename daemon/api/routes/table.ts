@@ -17,6 +17,7 @@ import { gitStatus, undoImport } from "./git.ts";
 import { previewRules, replay, stats } from "./history.ts";
 import {
   acceptHazard,
+  describeApi,
   followEvents,
   forgetHazard,
   health,
@@ -51,6 +52,7 @@ import {
 
 /** Sorted by path, then method: a new route has one place, and two for the same request stand next to each other. */
 export const ROUTES: readonly Route[] = [
+  describeApi,
   listApprovals,
   showApproval,
   answerApproval,
