@@ -8,9 +8,11 @@ import { fileURLToPath } from "node:url";
 import Dockerode from "dockerode";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DockerEngine } from "../../daemon/sandbox/docker/docker-engine.ts";
+import { recipeHash } from "../../daemon/sandbox/image-recipe.ts";
+import { ownImageTarget } from "../../daemon/sandbox/image-ref.ts";
 import type { Sandboxes, SandboxHandle } from "../../daemon/sandbox/sandboxes.ts";
 import type { Profile } from "../../daemon/settings/types.ts";
-import { outputOf, Rig, SOCKET, whyNot } from "./rig.ts";
+import { IMAGES, outputOf, Rig, SOCKET, whyNot } from "./rig.ts";
 
 const MIB = 2 ** 20;
 const script = fileURLToPath(new URL("../../scripts/engine", import.meta.url));
@@ -47,13 +49,14 @@ describe.skipIf(missing)("runtime: runsc", () => {
     rig = await Rig.make({ runtime: "runsc" });
     sandboxes = rig.daemon(engine);
     expect(engineScript("start").code).toBe(0);
-    const { id } = (await rig.engine.image(await baseOf(SOCKET))) ?? { id: "" };
-    const tar = await new Dockerode({ socketPath: SOCKET }).getImage(await baseOf(SOCKET)).get();
+    const { repository, tag } = ownImageTarget("base", await recipeHash(join(IMAGES, "base")));
+    const image = `${repository}:${tag}`;
+    const tar = await new Dockerode({ socketPath: SOCKET }).getImage(image).get();
     const loaded = await new Dockerode({ socketPath: socket }).loadImage(tar);
     for await (const _ of loaded) {
       // Its words do not matter; the image does.
     }
-    expect((await engine.image(await baseOf(SOCKET)))?.id).toBe(id);
+    expect(await engine.image(image)).toEqual(await rig.engine.image(image));
   }, 120_000);
 
   afterAll(async () => {
@@ -190,10 +193,3 @@ describe.skipIf(missing)("runtime: runsc", () => {
     expect((await run(handle, fill)).stderr).toContain("No space left");
   });
 });
-
-/** The newest base image of an engine, which Rig.make has seen to. */
-async function baseOf(socketPath: string): Promise<string> {
-  const reference = ["recinto/base"];
-  const [image] = await new Dockerode({ socketPath }).listImages({ filters: { reference } });
-  return image?.RepoTags?.[0] ?? "";
-}

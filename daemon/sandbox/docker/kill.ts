@@ -30,7 +30,8 @@ targets() {
       count = split(anyones, list, " ")
       for (i = 1; i <= count; i++) named[list[i]] = 1
       # The sandbox waits in the session of process 1, which nothing else can join.
-      for (p in parent) if (parent[p] == 1 && session[p] != 1 && !(p in named)) hit[p] = 1
+      # gVisor tells no sessions; its first number after process 1 is what waits.
+      for (p in parent) if (parent[p] == 1 && ((p in session) || p != 2) && session[p] != 1 && !(p in named)) hit[p] = 1
       do {
         grew = 0
         for (p in parent) if ((p in hit) && session[p] > 1) taken[session[p]] = 1
