@@ -250,7 +250,9 @@ export const profileFile = z
     runtime: z
       .enum(["runc", "runsc"])
       .optional()
-      .describe("Container runtime of the engine; `runsc` is gVisor."),
+      .describe(
+        "Container runtime of the engine. `runsc` is gVisor: a stronger wall, slower, without limits of memory, processors and processes, and without Landlock (`run` and `write` ask).",
+      ),
     executor: z
       .enum(["auto", "runner", "once", "plain"])
       .optional()

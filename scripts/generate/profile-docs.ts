@@ -38,15 +38,22 @@ their own, or one with quotas, where that matters.
 const RUNTIMES = `### What \`runtime: runsc\` changes
 
 gVisor puts a kernel of its own between the sandbox and the host's, so that a hole in Linux is not at once a hole in the
-wall. The engine must know it: a runtime named \`runsc\` in \`/etc/docker/daemon.json\`. What is different then:
+wall. \`./scripts/engine runsc\` installs Debian's runsc and makes it known to the engine, which goes on running; where the
+engine does not have it, commands end with \`runtime-missing\`. What is different then:
 
-- Nothing is promised of Landlock there. What rests on the kernel holding a command to its verdict (\`run\`, \`write\`,
-  \`unknown: confine\`) asks, whatever the profile allows, until the sandbox has shown that it has Landlock.
-- Where the runner cannot serve its socket from in there, \`executor: auto\` falls back to one \`docker exec\` for each
-  command (\`once\`, or \`plain\`, from which nothing leaves the sandbox); \`recinto doctor\` says which it is and why.
-- Measured with Debian's runsc behind a wrapper (\`--network=none --ignore-cgroups --platform=ptrace\`, which is what
-  starts inside another container): \`memory\`, \`cpus\` and \`pids\` hold nothing there, since they are cgroups', and a command
-  took 1.4 times as long to start as under runc. Other ways to start runsc were not tried.
+- There is no Landlock. What rests on the kernel holding a command to its verdict (\`run\`, \`write\`, \`unknown: confine\`)
+  asks, whatever the profile allows.
+- The runner cannot be used, since gVisor opens no socket of the host: \`executor: auto\` takes \`once\`, or \`plain\` where
+  the runner's program cannot start a command (so with Debian 12's runsc). From \`plain\` nothing leaves the sandbox,
+  \`network\` or not. \`recinto doctor\` says which it is and why; \`executor: runner\` is an error.
+- Lost, as they are control groups' and runsc is started without: \`memory\`, \`cpus\`, \`pids\`. One sandbox can use up the
+  machine. What gVisor or the daemon keeps itself holds: \`openFiles\`, \`fileSize\`, the size of \`/tmp\`, time, output.
+- Slower: a command took 1.4 times as long to start as under runc, and every system call costs more.
+- Debian 12's runsc is of 2022, and \`ls\` and \`stat\` of Debian 12 fail under it (\`Invalid argument\`: it refuses a flag of
+  statx); a later runsc from elsewhere can be registered in \`/etc/docker/daemon.json\` under the name \`runsc\`.
+
+Tried with Debian 12's runsc behind the script's wrapper (\`--network=none --ignore-cgroups --platform=ptrace\`; systrap
+where it works); other ways to start runsc were not (\`test/docker/runsc.test.ts\`).
 `;
 
 const LINKS = `### \`onEscape\`

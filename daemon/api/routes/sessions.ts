@@ -107,6 +107,7 @@ export const exec = linesRoute({
     "engine-unreachable",
     "engine-failed",
     "image-missing",
+    "runtime-missing",
     "journal-failed",
   ],
   handle: (backend, request) => wireEvents(runOf(backend, request)),
