@@ -1,6 +1,6 @@
 /** Keeps the daemon's sockets open: the admin's always, and one for each project as projects come and go. */
 import type { Logger } from "pino";
-import { REQUEST_BODIES_BYTES_MAX } from "../limits.ts";
+import { AGENT_SOCKET_RETRY_MS, REQUEST_BODIES_BYTES_MAX } from "../limits.ts";
 import type { Project } from "../settings/types.ts";
 import { BodyBudget } from "./body.ts";
 import { openApi } from "./openapi.ts";
@@ -73,36 +73,57 @@ export async function openListeners(parts: ListenersParts): Promise<Listeners> {
     log.info({ project: id }, "agent socket closed");
   }
 
-  /** A project whose group cannot be told (its root is gone, say) keeps what it has; the others are served all the same. */
+  /** What kept a socket closed was said once. */
+  const failures = new Map<string, string>();
+  let wanted: readonly Project[] = [];
+
   async function follow(projects: readonly Project[]): Promise<void> {
     const ids = new Set(projects.map(({ id }) => id));
     // What stands there, not what is open: a daemon that was killed may have left more.
     for (const id of agentFolders(runDir)) if (!ids.has(id)) await shut(id, 0);
-    for (const project of projects) {
-      try {
-        const gid = parts.agentGid(project);
-        const before = agents.get(project.id);
-        if (before?.gid === gid) continue;
-        // Its folder stays what it is: it may be mounted somewhere.
-        await before?.server.close(0);
-        agents.delete(project.id);
-        await open(project, gid);
-      } catch (err) {
-        log.error({ err, project: project.id }, "cannot open the agent socket");
+    wanted = projects;
+    for (const project of projects) await serve(project);
+  }
+
+  /** A project whose group cannot be told (its root is gone, say) keeps what it has; the others are served all the same. */
+  async function serve(project: Project): Promise<void> {
+    const { id } = project;
+    try {
+      const gid = parts.agentGid(project);
+      const before = agents.get(id);
+      if (before?.gid === gid) return;
+      // Its folder stays what it is: it may be mounted somewhere.
+      await before?.server.close(0);
+      agents.delete(id);
+      await open(project, gid);
+      failures.delete(id);
+    } catch (err) {
+      const message = String(err);
+      if (failures.get(id) !== message) {
+        log.error({ err, project: id }, "cannot open the agent socket");
       }
+      failures.set(id, message);
     }
   }
 
-  const stop = parts.backend.supervisor.onProjects((projects) => {
-    settled = settled
-      .then(() => follow(projects))
-      .catch((err) => log.error({ err }, "cannot follow the projects"));
-  });
+  /** Those that no agent can use: the group may have been made meanwhile, the worktrees given away. */
+  async function retry(): Promise<void> {
+    for (const project of wanted) {
+      if ((agents.get(project.id)?.gid ?? null) === null) await serve(project);
+    }
+  }
+
+  const next = (step: () => Promise<void>) => {
+    settled = settled.then(step).catch((err) => log.error({ err }, "cannot follow the projects"));
+  };
+  const stop = parts.backend.supervisor.onProjects((projects) => next(() => follow(projects)));
   await settled;
+  const retrying = setInterval(() => next(retry), AGENT_SOCKET_RETRY_MS).unref();
 
   return {
     async close(graceMs) {
       stop();
+      clearInterval(retrying);
       await settled;
       await Promise.all([
         admin.close(graceMs),

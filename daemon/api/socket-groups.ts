@@ -15,6 +15,20 @@ export function groupId(group: string | number): number {
   });
 }
 
+/** For a project that is being added. Throws `project-refused` for an agent group that the machine does not know. */
+export function requireAgentGroup({ id, agentGroup }: Project): void {
+  if (agentGroup === null) return;
+  try {
+    groupId(agentGroup);
+  } catch (cause) {
+    if (!(cause instanceof RecintoError)) throw cause;
+    throw new RecintoError("project-refused", `project ${id}: ${cause.message}`, {
+      hint: cause.hint,
+      cause,
+    });
+  }
+}
+
 /**
  * The group of a project's agent socket: the project's own choice, else the group that owns its worktrees, else that of
  * its root. null, when that would be root's: group root is a wall between agents and approvers, not a way in.

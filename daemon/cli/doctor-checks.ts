@@ -1,16 +1,17 @@
 /** What the doctor looks at, one thing after another; a thing that cannot be looked at is a finding, not an error. */
-import { lstatSync, readdirSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { adminClient } from "../api/client.ts";
+import { type AdminClient, adminClient } from "../api/client.ts";
 import { RecintoError } from "../errors.ts";
 import { WATCHES_ADVISED_MIN } from "../limits.ts";
 import { DockerEngine } from "../sandbox/docker/docker-engine.ts";
 import { findProgram, landlockAbi } from "../sandbox/runner/program.ts";
-import { loadConfig } from "../settings/config.ts";
+import { configFileOf, loadConfig } from "../settings/config.ts";
 import type { DaemonConfig } from "../settings/types.ts";
 import { readWatchQuota } from "../worktree/watch-quota.ts";
-import { whereOf } from "./context.ts";
+import { type Where, whereOf } from "./context.ts";
+import { rootOwned } from "./doctor-worktrees.ts";
 import { listImages } from "./image-store.ts";
 
 export interface Finding {
@@ -23,10 +24,22 @@ export interface Finding {
 
 export async function* examine(command: Command): AsyncGenerator<Finding, void> {
   const where = await whereOf(command);
+  const admin = adminClient({ socketPath: join(where.runDir, "admin.sock") });
+  try {
+    yield* examineWith(admin, where);
+  } finally {
+    admin.close();
+  }
+}
+
+async function* examineWith(admin: AdminClient, where: Where): AsyncGenerator<Finding, void> {
+  // A daemon that answers knows best what it was configured by.
+  const running = await admin.health().catch(() => null);
+  const file = where.configFile ?? running?.configFile ?? undefined;
   let config: DaemonConfig;
   try {
-    config = loadConfig(where.configFile);
-    yield { name: "config", ok: true, found: where.configFile ?? "the usual one" };
+    config = loadConfig(file);
+    yield { name: "config", ok: true, found: configFileOf(file) ?? "no file: the defaults hold" };
   } catch (error) {
     yield bad("config", error);
     return;
@@ -35,8 +48,10 @@ export async function* examine(command: Command): AsyncGenerator<Finding, void> 
   try {
     const { name, version } = await engine.info();
     yield { name: "engine", ok: true, found: `${name} ${version} on ${config.engineSocket}` };
+    const needed = await neededImages(admin);
     for (const [image = "", size = "", id = ""] of await listImages(engine)) {
       const built = size !== "";
+      if (!built && !needed.has(image)) continue;
       const found = built ? `${image} ${size}` : `${image} is not built`;
       yield { name: "image", ok: built, found, ...(built ? {} : { fix: id }) };
     }
@@ -45,12 +60,18 @@ export async function* examine(command: Command): AsyncGenerator<Finding, void> 
   }
   yield await kernelFinding();
   yield watchFinding();
-  yield* daemonFindings(where.runDir);
-  yield* socketFindings(where.runDir);
+  yield* daemonFindings(admin);
+  yield socketFinding("admin socket", join(where.runDir, "admin.sock"));
+  yield* projectFindings(admin, where.runDir);
 }
 
-async function* daemonFindings(runDir: string): AsyncGenerator<Finding, void> {
-  const admin = adminClient({ socketPath: join(runDir, "admin.sock") });
+/** What profiles name; the shipped ones' where no daemon can be asked. The others are for who wants them. */
+async function neededImages(admin: AdminClient): Promise<ReadonlySet<string>> {
+  const profiles = await admin.profiles().catch(() => [{ image: "recinto/base" }]);
+  return new Set(profiles.map(({ image }) => image));
+}
+
+async function* daemonFindings(admin: AdminClient): AsyncGenerator<Finding, void> {
   try {
     const [{ version }, health] = await Promise.all([admin.version(), admin.health()]);
     const counts = `${health.projects} projects, ${health.sessions} sessions, ${health.pending} questions`;
@@ -61,6 +82,7 @@ async function* daemonFindings(runDir: string): AsyncGenerator<Finding, void> {
       found: `${health.journal.entries} entries`,
       ...(health.journal.ok ? {} : { fix: "look at disk and permissions of the state directory" }),
     };
+    for (const found of health.problems) yield { name: "settings", ok: false, found };
     yield health.agentsShareApproverUid
       ? {
           name: "approvals",
@@ -82,8 +104,6 @@ async function* daemonFindings(runDir: string): AsyncGenerator<Finding, void> {
     }
   } catch (error) {
     yield bad("daemon", error);
-  } finally {
-    admin.close();
   }
 }
 
@@ -111,32 +131,35 @@ function watchFinding(): Finding {
   return { name: "watches", ok: false, found, fix };
 }
 
-/** Owners and modes as the daemon made them; anything wider lets others in. */
-function* socketFindings(runDir: string): Generator<Finding, void> {
-  yield socketFinding("admin socket", join(runDir, "admin.sock"));
-  let projects: string[];
-  try {
-    projects = readdirSync(join(runDir, "projects"));
-  } catch {
-    return; // The admin socket's finding has said that nothing is there, or that this user may not look.
-  }
-  for (const id of projects) {
-    yield socketFinding("agent socket", join(runDir, "projects", id, "agent.sock"));
+/** For each project: whether an agent can connect, and whether anything could run for it. */
+async function* projectFindings(admin: AdminClient, runDir: string): AsyncGenerator<Finding, void> {
+  // Where the daemon does not answer, its finding has said so.
+  for (const project of await admin.projects().catch(() => [])) {
+    yield socketFinding("agent socket", join(runDir, "projects", project.id, "agent.sock"));
+    const trouble = rootOwned(project);
+    if (trouble !== null) yield { name: "worktree", ok: false, ...trouble };
   }
 }
 
+/** Owners and modes as the daemon made them; anything wider lets others in, group root lets no agent in. */
 function socketFinding(name: string, path: string): Finding {
   try {
     const { mode, uid, gid } = lstatSync(path);
     const ok = uid === 0 && (mode & 0o007) === 0;
     const found = `${path} ${(mode & 0o777).toString(8)} uid ${uid} gid ${gid}`;
-    return { name, ok, found, ...(ok ? {} : { fix: "restart recintod as root: it sets them" }) };
+    if (!ok) return { name, ok, found, fix: "restart recintod as root: it sets them" };
+    if (name === "admin socket" || gid !== 0) return { name, ok, found };
+    const fix = "open to root alone: give the worktrees to the agent's user, or set agentGroup";
+    return { name, ok: false, found, fix };
   } catch (error) {
     return {
       name,
       ok: false,
       found: `${path}: ${(error as NodeJS.ErrnoException).code}`,
-      fix: "start recintod, or run the doctor as root",
+      fix:
+        name === "admin socket"
+          ? "start recintod, or run the doctor as root"
+          : "no agent can connect: see whether the project's root and agentGroup exist (groupadd)",
     };
   }
 }

@@ -2,7 +2,7 @@
 import { Command } from "commander";
 import type { Project } from "../api/client.ts";
 import { withAdmin } from "./context.ts";
-import { print, printJson, table } from "./terminal-text.ts";
+import { print, printJson, table, visible } from "./terminal-text.ts";
 
 export function projectCommand(): Command {
   return new Command("project")
@@ -52,6 +52,12 @@ function addCommand(): Command {
         const added = await admin.addProject(project);
         const { runDir } = await whereOf(command);
         print(`${added.id}: agents connect to ${runDir}/projects/${added.id}/agent.sock\n`);
+        const { noWorktree, rootOwned } = await import("./doctor-worktrees.ts");
+        for (const trouble of [noWorktree(added), rootOwned(added)]) {
+          if (trouble === null) continue;
+          const { found, fix } = trouble;
+          process.stderr.write(`warning: ${visible(found)}\n         ${visible(fix)}\n`);
+        }
       });
     });
 }

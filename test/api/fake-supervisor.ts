@@ -110,6 +110,7 @@ export const HAZARD = {
 type Script = (request: RunRequest, signal: AbortSignal, caller: Caller) => AsyncIterable<RunEvent>;
 
 export class FakeSupervisor implements Supervisor {
+  problems: string[] = [];
   readonly callers: Caller[] = [];
   readonly sessionsOpen = new Map<string, { info: SessionInfo; caller: Caller }>();
   readonly questions: PendingApproval[] = [];
@@ -350,7 +351,7 @@ export class FakeSupervisor implements Supervisor {
       agentsShareApproverUid: false,
       startedAt: 1,
       configFile: null,
-      problems: [],
+      problems: this.problems,
     };
   }
 

@@ -23,7 +23,11 @@ export interface RunningApi {
 
 /** Sockets for projects `alpha` and `beta`; agents' group is `agentGid`. */
 export async function startApi(
-  options: { agentGid?: number | null; adminGid?: number | null; runDir?: string } = {},
+  options: {
+    agentGid?: number | null | (() => number | null);
+    adminGid?: number | null;
+    runDir?: string;
+  } = {},
 ): Promise<RunningApi> {
   const runDir = options.runDir ?? join(openFolder(), "run");
   const supervisor = new FakeSupervisor();
@@ -33,7 +37,8 @@ export async function startApi(
   const listeners = await openListeners({
     runDir,
     adminGid: options.adminGid ?? null,
-    agentGid: () => options.agentGid ?? null,
+    agentGid: () =>
+      typeof options.agentGid === "function" ? options.agentGid() : (options.agentGid ?? null),
     backend: {
       supervisor,
       profiles: {

@@ -122,3 +122,23 @@ test("admin commands print what the daemon says", async () => {
   });
   expect((await cli([...at, "project", "remove", "gamma"])).out).toBe("gamma: removed\n");
 });
+
+test("adding a project warns of what keeps commands from running there, with what mends it", async () => {
+  const root = mkdtempSync(join(tmpdir(), "recinto-owned-"));
+  const at = ["--run-dir", api.runDir, "project", "add"];
+  const none = await cli([...at, "delta", "--root", root, "--worktrees", "trees/*"]);
+  expect(none.code).toBe(0);
+  expect(none.err).toContain(`warning: no folder below ${root} matches --worktrees trees/* yet\n`);
+  const owned = await cli([...at, "epsilon", "--root", root, "--worktrees", "."]);
+  const warning = `warning: ${root}: owned by root, so no command runs there\n         chown -R AGENT: ${root} `;
+  expect(owned.err.startsWith(warning)).toBe(process.getuid?.() === 0);
+  api.supervisor.problems = ["/etc/recinto/profiles/x.yaml:1:6: git: wrong (mend it)"];
+  const { code, out } = await cli(["--run-dir", api.runDir, "doctor"]);
+  expect(code).toBe(69);
+  expect(out).toContain(
+    "BAD  settings       /etc/recinto/profiles/x.yaml:1:6: git: wrong (mend it)\n",
+  );
+  expect(out.includes(`BAD  worktree       ${root}: owned by root`)).toBe(process.getuid?.() === 0);
+  expect(out).toContain(`agent socket   ${api.runDir}/projects/epsilon/agent.sock`);
+  expect(out).not.toContain("recinto/daemon is not built");
+});

@@ -8,6 +8,7 @@ import {
   ProjectSchema,
   StoredRuleSchema,
 } from "../schema-admin.ts";
+import { requireAgentGroup } from "../socket-groups.ts";
 
 export const listProfiles = jsonRoute({
   method: "GET",
@@ -56,8 +57,9 @@ export const addProject = jsonRoute({
   summary: "Adds a project and opens its agent socket.",
   body: ProjectSchema,
   answer: ProjectSchema,
-  errors: ["bad-config", "bad-profile"],
+  errors: ["bad-profile", "project-exists", "project-refused"],
   handle: async ({ supervisor, socketsSettled }, { caller, body }) => {
+    requireAgentGroup(body);
     const added = await supervisor.addProject(caller, body);
     await socketsSettled();
     return added;
