@@ -12,7 +12,7 @@ import { RunnerProcess } from "./runner-process.ts";
 export const RUNNER_PROGRAM = `${RUNNER_PROGRAM_DIR}/recinto-runner`;
 /** How the program itself is started: by the sandbox's root, in no folder that anybody owns, with an environment of nothing. */
 export const AS_RUNNER = { cwd: "/", env: {}, user: { uid: 0, gid: 0 } } as const;
-/** nobody's, in no folder that anybody owns. */
+/** As nobody, in no folder that anybody owns. */
 const TRIAL = { cwd: "/", env: {}, user: { uid: 65534, gid: 65534 }, stdin: false } as const;
 
 export class OnceExecutor implements Executor {
@@ -31,8 +31,8 @@ export class OnceExecutor implements Executor {
   }
 
   /**
-   * Runs the program, and a command by it, to see that both can: another kernel may lack a call that it needs. Errors:
-   * engine-failed, engine-unreachable, exec-failed.
+   * Runs the program, and by it itself as a command, which every image has: another kernel may lack a call that it needs.
+   * Errors: engine-failed, engine-unreachable, exec-failed.
    */
   static async start(engine: Engine, sandbox: string, reason: string): Promise<OnceExecutor> {
     const argv = [RUNNER_PROGRAM, "--abi"];
@@ -44,7 +44,7 @@ export class OnceExecutor implements Executor {
       throw new RecintoError("engine-failed", `the runner's program ended with ${exitCode}`);
     }
     const made = new OnceExecutor(engine, sandbox, Number(said), reason || "the profile says so");
-    const trial = await made.exec({ ...TRIAL, argv: ["/bin/true"] });
+    const trial = await made.exec({ ...TRIAL, argv });
     trial.stdout.resume();
     trial.stderr.resume();
     await trial.exited;
