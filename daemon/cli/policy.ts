@@ -1,5 +1,5 @@
 /** `recinto policy`: `check` and `explain` judge commands here and now, without a daemon and without Docker. */
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { Command } from "commander";
 import { RecintoError } from "../errors.ts";
 import { BUILTIN_RULES } from "../policy/builtin-rules.ts";
@@ -100,6 +100,16 @@ function rootOf({ root }: CheckOptions): string {
 
 function judgeOne(command: string, options: CheckOptions, profile: Profile): Verdict {
   const root = rootOf(options);
+  // A misspelt root would put every path out of scope, and the verdict would be about nothing.
+  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new RecintoError(
+      "bad-usage",
+      `--root ${JSON.stringify(options.root)}: ${root} is no folder`,
+      {
+        hint: "name the project's root; only --batch judges for roots that are not here",
+      },
+    );
+  }
   const cwd = absolute(options.cwd ?? root, process.cwd());
   return judgeOnDisk(evaluate, inputOf(command, cwd, root, profile, {}));
 }

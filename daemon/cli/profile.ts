@@ -1,7 +1,9 @@
 /** `recinto profile`: what sandboxes and policies look like, and whether a file of an admin's is right. */
+import { existsSync } from "node:fs";
 import { Command } from "commander";
+import { RecintoError } from "../errors.ts";
 import { withAdmin } from "./context.ts";
-import { print, printJson, table } from "./terminal-text.ts";
+import { counted, print, printJson, table, visible } from "./terminal-text.ts";
 
 export function profileCommand(): Command {
   const check = new Command("check")
@@ -12,9 +14,26 @@ export function profileCommand(): Command {
       "where the profiles it extends are, besides the shipped ones",
     )
     .action(async (file: string, { profilesDir }: { profilesDir?: string }) => {
-      const { checkProfileFile } = await import("./profile-check.ts");
-      const profile = checkProfileFile(file, profilesDir);
-      print(`${file}: good; image ${profile.image}, ${profile.policy.rules.length} rules\n`);
+      const { checkProfileFile, listProblems, unsafeFile } = await import("./profile-check.ts");
+      const unsafe = existsSync(file) ? unsafeFile(file) : null;
+      if (unsafe !== null) {
+        const { why, fix } = unsafe;
+        process.stderr.write(
+          `warning: ${visible(why)}: the daemon would not read it (${visible(fix)})\n`,
+        );
+      }
+      try {
+        const { image, policy } = checkProfileFile(file, profilesDir);
+        const holds = `${counted(policy.rules.length, "rule")}, ${counted(policy.verbs.length, "verb")}`;
+        print(`${file}: good; image ${image}, ${holds}\n`);
+      } catch (error) {
+        const problems = listProblems(error) ?? [];
+        if (problems.length < 2) throw error;
+        for (const problem of problems) process.stderr.write(`${visible(problem)}\n`);
+        throw new RecintoError("bad-profile", `${file}: ${counted(problems.length, "mistake")}`, {
+          hint: "mend each at the line and column named",
+        });
+      }
     });
   const list = new Command("list")
     .description("the profiles a project may name")

@@ -1,5 +1,13 @@
 /** One YAML document of an admin, checked against a zod schema, with the line and column of everything wrong in it. */
-import { isMap, isNode, isScalar, LineCounter, type Node, parseDocument } from "yaml";
+import {
+  type Document,
+  isMap,
+  isNode,
+  isScalar,
+  LineCounter,
+  type Node,
+  parseDocument,
+} from "yaml";
 import type { z } from "zod";
 import { type ErrorCode, RecintoError } from "../errors.ts";
 
@@ -64,7 +72,7 @@ export function parseAdminYaml<S extends z.ZodType>(
   throw fileError(
     code,
     file,
-    result.error.issues.flatMap((issue) => problemsOf(issue, document.contents, at)),
+    result.error.issues.flatMap((issue) => problemsOf(issue, document, at)),
   );
 }
 
@@ -86,9 +94,10 @@ export function fileError(
 
 function problemsOf(
   issue: z.core.$ZodIssue,
-  contents: Node | null,
+  document: Document.Parsed,
   at: (offset: number) => { line: number; column: number },
 ): FileProblem[] {
+  const { contents } = document;
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((name) => ({
       ...at(offsetOf(contents, [...issue.path, name], "key")),
@@ -101,7 +110,10 @@ function problemsOf(
     const message = issue.issues[0]?.message ?? issue.message;
     return [{ ...at(offsetOf(contents, issue.path, "key")), key, message }];
   }
-  return [{ ...at(offsetOf(contents, issue.path)), key, message: lowerFirst(issue.message) }];
+  const value = issue.code === "invalid_value" ? document.getIn(issue.path) : undefined;
+  const given = value === undefined || isNode(value) ? "" : ` (it is ${JSON.stringify(value)})`;
+  const message = `${lowerFirst(issue.message)}${given}`;
+  return [{ ...at(offsetOf(contents, issue.path)), key, message }];
 }
 
 /** Offset of the node at `path`, or of the deepest parent of it that is written in the text. */

@@ -143,7 +143,18 @@ describe("recinto policy on a root that is on this disk", () => {
 });
 
 describe("recinto policy check and explain", () => {
-  const where = ["--root", "/srv/projects/p1", "--cwd", "/srv/projects/p1/.worktrees/a1"];
+  const here = mkdtempSync("/var/tmp/recinto-policy-");
+  const where = ["--root", here, "--cwd", join(here, ".worktrees/a1")];
+  afterAll(() => rmSync(here, { recursive: true }));
+
+  it("a root that is not here is a mistake: the verdict would be about nothing", () => {
+    for (const root of ["nope", join(here, "nope")]) {
+      const { status, stdout, stderr } = recinto(["check", "--root", root, "--", "ls"]);
+      expect([status, stdout]).toEqual([64, ""]);
+      expect(stderr).toContain(`--root "${root}": `);
+    }
+    expect(recinto(["check", "--root", ".", "--", "ls"]).status).toBe(0);
+  });
 
   it("check prints verdict, reason and what to do instead; --json the object that the API gives", () => {
     const { status, stdout } = recinto(["check", ...where, "--", "git push origin main"]);
