@@ -1,6 +1,6 @@
 /** A sandbox under gVisor: on an engine of its own, which learns the runtime while it runs. */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -83,6 +83,13 @@ describe.skipIf(missing)("runtime: runsc", () => {
 
   test("scripts/engine adds it to an engine that goes on running, once, and keeps its settings", async () => {
     const config = join(state, "daemon.json");
+    writeFileSync(config, "{ broken");
+    expect(engineScript("runsc").code).toBe(78);
+    expect(readFileSync(config, "utf8")).toBe("{ broken");
+    // The engine refuses this as a whole, and is not left with it.
+    writeFileSync(config, '{ "no-such-setting": 1 }');
+    expect(engineScript("runsc").code).toBe(69);
+    expect(readFileSync(config, "utf8")).toBe('{ "no-such-setting": 1 }');
     writeFileSync(config, JSON.stringify({ labels: ["kept=yes"] }));
     const pid = readFileSync(join(state, "dockerd.started"), "utf8");
     expect(engineScript("runsc")).toMatchObject({
@@ -96,7 +103,8 @@ describe.skipIf(missing)("runtime: runsc", () => {
       said: `engine: the engine at ${socket} has the runtime runsc already: ${state}/runsc\n`,
     });
     expect(readFileSync(join(state, "dockerd.started"), "utf8")).toBe(pid);
-  });
+    expect(readdirSync(state).filter((name) => name.includes("before"))).toEqual([]);
+  }, 60_000);
 
   test("the kernel inside is gVisor's, and commands go by the executor that works there", async () => {
     const handle = await ensure("kernel");
