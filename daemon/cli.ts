@@ -59,11 +59,16 @@ function version(): string {
   return JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
 }
 
+let called: Command | undefined;
 try {
   const words = process.argv.slice(2);
-  await (await program(words)).parseAsync(words, { from: "user" });
+  const root = await program(words);
+  root.hook("preAction", (_root, command) => {
+    called = command;
+  });
+  await root.parseAsync(words, { from: "user" });
 } catch (error) {
-  if (!(error instanceof CommanderError)) fail(error);
+  if (!(error instanceof CommanderError)) fail(error, called);
   // Commander has written what is wrong, or the help that was asked for.
   else process.exitCode = error.exitCode === 0 ? 0 : ERROR_KINDS["bad-usage"].exit;
 }

@@ -46,7 +46,7 @@ export const ERROR_KINDS = {
   "approver-cannot-be-agent": {
     status: 403,
     exit: 77,
-    hint: "run the agent under its own user (recinto agent -- CMD), or set agentsShareApproverUid: true in the config",
+    hint: "run the agent under its own user (recinto agent --project P --worktree W -- CMD), or set agentsShareApproverUid: true in the config",
   },
   "agent-cannot-approve": {
     status: 403,

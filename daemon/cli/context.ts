@@ -1,7 +1,7 @@
 /** What every command has in common: where the daemon is, how it is reached, and how an error ends the program. */
 import type { Command } from "commander";
 import type { AdminClient } from "../api/client.ts";
-import { RecintoError } from "../errors.ts";
+import { ERROR_KINDS, RecintoError } from "../errors.ts";
 import { visible } from "./terminal-text.ts";
 
 export const DEFAULT_RUN_DIR = "/run/recinto";
@@ -50,15 +50,44 @@ export async function withAdmin<T>(
   });
   try {
     return await use(admin);
+  } catch (error) {
+    throw inWordsOf(command, error);
   } finally {
     admin.close();
   }
 }
 
-/** One line on stderr; the exit code of errors.ts. What is not a RecintoError is a bug and shows where it was. */
-export function fail(error: unknown): void {
+/** A mistake in a request, told by the option or argument that it came from: nobody typed `body.agentGroup`. */
+function inWordsOf(command: Command, error: unknown): unknown {
+  if (!(error instanceof RecintoError) || error.code !== "bad-request") return error;
+  const [, field, what] = /^(?:body|path|query)\.(\w+)\S*: (.*)$/s.exec(error.message) ?? [];
+  if (field === undefined || what === undefined) return error;
+  const option = command.options.find((each) => each.attributeName() === field);
+  const argument = command.registeredArguments.find((each) => each.name() === field);
+  // A path names what the command is about: its first argument, whatever the API calls it.
+  const first = error.message.startsWith("path.") ? command.registeredArguments[0] : undefined;
+  const named = option?.long ?? (argument ?? first)?.name() ?? field;
+  return new RecintoError("bad-request", `${named}: ${what}`, {
+    hint: `${pathOf(command)} --help shows how`,
+    details: error.details,
+    cause: error,
+  });
+}
+
+/** `recinto project add`: how a command is called. */
+export function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
+}
+
+/**
+ * One line on stderr; the exit code of errors.ts. What is not a RecintoError is a bug and shows where it was. `command`:
+ * the one that was called, if it came to that.
+ */
+export function fail(error: unknown, command?: Command): void {
   if (error instanceof RecintoError) {
-    process.stderr.write(`recinto: ${visible(error.message)} (${visible(error.hint)})\n`);
+    const general = error.hint === ERROR_KINDS["bad-usage"].hint && command !== undefined;
+    const hint = general ? `${pathOf(command)} --help shows how it is called` : error.hint;
+    process.stderr.write(`recinto: ${visible(error.message)} (${visible(hint)})\n`);
     process.exitCode = error.exitCode;
     return;
   }

@@ -70,7 +70,8 @@ function listCommand(): Command {
       withAdmin(command, async (admin) => {
         const projects = await admin.projects();
         if (json) return printJson(projects);
-        if (projects.length === 0) return print("no projects yet: recinto project add\n");
+        if (projects.length === 0)
+          return print("no projects yet: recinto project add --help shows how one is added\n");
         const rows = projects.map((one) => [one.id, one.profile, one.worktrees, one.root]);
         print(table(["PROJECT", "PROFILE", "WORKTREES", "ROOT"], rows));
       }),

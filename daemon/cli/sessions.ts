@@ -52,22 +52,27 @@ export function sessionCommand(): Command {
 
 export function rulesCommand(): Command {
   const list = new Command("list")
-    .description("rules that `approve --always` stored for a project")
-    .argument("<project>", "the project")
+    .description("rules that `approve --always` stored")
+    .argument("[project]", "of one project; of all when absent")
     .option("--json", "as JSON")
-    .action((project: string, { json }: { json?: boolean }, command: Command) =>
+    .action((only: string | undefined, { json }: { json?: boolean }, command: Command) =>
       withAdmin(command, async (admin) => {
-        const rules = await admin.rules(project);
+        const projects = only === undefined ? (await admin.projects()).map(({ id }) => id) : [only];
+        const lists = projects.map(async (project) =>
+          (await admin.rules(project)).map((rule) => ({ project, ...rule })),
+        );
+        const rules = (await Promise.all(lists)).flat();
         if (json) return printJson(rules);
         if (rules.length === 0) return print("no stored rules\n");
         const rows = rules.map((rule) => [
+          rule.project,
           rule.id,
           localTime(rule.savedAt),
           String(rule.savedBy),
           rule.expiresAt === null ? "kept" : span(rule.expiresAt - Date.now()),
           ruleText(rule),
         ]);
-        print(table(["RULE", "SAVED", "BY UID", "LEFT", "ALLOWS"], rows));
+        print(table(["PROJECT", "RULE", "SAVED", "BY UID", "LEFT", "ALLOWS"], rows));
       }),
     );
   const revoke = new Command("revoke")

@@ -89,7 +89,7 @@ export class RuleStore {
       });
       if (rules.items.length >= SAVED_RULES_MAX) {
         throw new RecintoError("busy", `project ${project} has ${rules.items.length} saved rules`, {
-          hint: "revoke some (recinto rules list), or put a broader rule into the profile",
+          hint: `revoke some (recinto rules list ${project}), or put a broader rule into the profile`,
         });
       }
       rules.add(added);
@@ -101,7 +101,7 @@ export class RuleStore {
     const found = this.#all(project).find((rule) => rule.id === id);
     if (found === undefined) {
       throw new RecintoError("not-found", `project ${project} has no saved rule ${id}`, {
-        hint: "recinto rules list shows them",
+        hint: `recinto rules list ${project} shows them`,
       });
     }
     this.#files.edit(project, (document) => {

@@ -206,8 +206,11 @@ export class FakeSupervisor implements Supervisor {
     await aborted(signal);
   }
 
-  async rules() {
-    return [];
+  /** By project. */
+  readonly savedRules: Record<string, Awaited<ReturnType<Supervisor["rules"]>>> = {};
+
+  async rules(_caller: Caller, project: string) {
+    return this.savedRules[project] ?? [];
   }
 
   policyFiles: ReturnType<Supervisor["ruleFiles"]["list"]> = [];

@@ -17,7 +17,7 @@ test("a mistake in the words is one line and exit 64", async () => {
   for (const [words, message] of [
     [["nonsense"], "unknown command 'nonsense' (recinto --help shows how)"],
     [["run", "--project", "p"], "missing required argument 'words' (recinto run --help shows how)"],
-    [["run", "ls"], "--project P is missing (recinto help COMMAND shows how it is called)"],
+    [["run", "ls"], "--project P is missing (recinto run --help shows how it is called)"],
     [["events", "--since", "12"], '--since "12" is not a duration (write 90s, 10m, 2h or 7d)'],
     [
       ["approvals", "approve"],
@@ -25,7 +25,7 @@ test("a mistake in the words is one line and exit 64", async () => {
     ],
     [
       ["approvals", "approve", "q", "--for", "2h"],
-      "--for goes with --always (recinto help COMMAND shows how it is called)",
+      "--for goes with --always (recinto approvals approve --help shows how it is called)",
     ],
     [["--nope"], "unknown option '--nope' (recinto --help shows how)"],
   ] as const) {
@@ -141,4 +141,45 @@ test("adding a project warns of what keeps commands from running there, with wha
   expect(out.includes(`BAD  worktree       ${root}: owned by root`)).toBe(process.getuid?.() === 0);
   expect(out).toContain(`agent socket   ${api.runDir}/projects/epsilon/agent.sock`);
   expect(out).not.toContain("recinto/daemon is not built");
+});
+
+test("what the daemon finds wrong in a request is told by the words of the command line", async () => {
+  const at = ["--run-dir", api.runDir];
+  for (const [words, start, end] of [
+    [
+      ["project", "add", "Bad Id", "--root", "/tmp"],
+      "id: ",
+      '(it is "Bad Id") (recinto project add --help shows how)',
+    ],
+    [
+      ["events", "--event", "nope"],
+      "--event: ",
+      '(it is "nope") (recinto events --help shows how)',
+    ],
+    [
+      ["approvals", "show", "a b"],
+      "id: ",
+      '(it is "a b") (recinto approvals show --help shows how)',
+    ],
+  ] as const) {
+    const { code, err } = await cli([...at, ...words]);
+    expect(code).toBe(65);
+    expect(err.startsWith(`recinto: ${start}`)).toBe(true);
+    expect(err.endsWith(`${end}\n`)).toBe(true);
+  }
+});
+
+test("rules list without a project lists those of all", async () => {
+  const rule = { prefix: ["touch"], effects: ["write" as const], paths: [], expiresAt: null };
+  const saved = { ...rule, savedAt: 0, savedBy: 1, savedFor: "touch a" };
+  api.supervisor.savedRules.alpha = [{ id: "r1", ...saved }];
+  api.supervisor.savedRules.beta = [{ id: "r2", ...saved }];
+  const at = ["--run-dir", api.runDir, "rules", "list"];
+  const rules = async (...words: string[]) =>
+    (await cli([...at, ...words])).out.match(/^\w+ +r\d(?= )/gm)?.map((row) => row.split(/ +/));
+  expect(await rules()).toEqual([
+    ["alpha", "r1"],
+    ["beta", "r2"],
+  ]);
+  expect(await rules("beta")).toEqual([["beta", "r2"]]);
 });
