@@ -13,6 +13,7 @@ import { readWatchQuota } from "../worktree/watch-quota.ts";
 import { type Where, whereOf } from "./context.ts";
 import { rootOwned } from "./doctor-worktrees.ts";
 import { listImages } from "./image-store.ts";
+import { counted } from "./terminal-text.ts";
 
 export interface Finding {
   readonly name: string;
@@ -74,7 +75,7 @@ async function neededImages(admin: AdminClient): Promise<ReadonlySet<string>> {
 async function* daemonFindings(admin: AdminClient): AsyncGenerator<Finding, void> {
   try {
     const [{ version }, health] = await Promise.all([admin.version(), admin.health()]);
-    const counts = `${health.projects} projects, ${health.sessions} sessions, ${health.pending} questions`;
+    const counts = `${counted(health.projects, "project")}, ${counted(health.sessions, "session")}, ${counted(health.pending, "question")}`;
     yield { name: "daemon", ok: true, found: `recintod ${version}, ${counts}` };
     yield {
       name: "journal",
