@@ -62,7 +62,8 @@ export async function chooseExecutor(wish: ExecutorWish, place: ExecutorPlace): 
   };
   return (
     (await attempt("runner", async () => {
-      if (wish === "auto" && noRunner !== undefined) throw new RecintoError("engine-failed", noRunner);
+      if (wish === "auto" && noRunner !== undefined)
+        throw new RecintoError("engine-failed", noRunner);
       return RunnerHost.start(engine, sandbox, socketDir);
     })) ??
     (await attempt("once", () => OnceExecutor.start(engine, sandbox, failures.join("; ")))) ??

@@ -165,7 +165,7 @@ export class ShellGrammar extends ShellWords {
         `if ${body()}; then ${body()}; ${random.chance(0.5) ? `elif ${body()}; then ${body()}; ` : ""}${random.chance(0.5) ? `else ${body()}; ` : ""}fi`,
       () => `for ${name} in ${this.word()} ${this.word()}; do ${body()}; done${redirected()}`,
       () =>
-        `for ${name} in ${random.pick(["*.c", "a.txt b.c", "$(ls)", "$(git ls-files)", "{1..3}", "$(seq 3)", "src/*", '"x y" z', '"$@"', "$X"])}; do ${this.verb()} $${name} "$${name}"; ${random.pick(["break; ", "continue; ", "", "cd $" + name + "; ", `${name}=q; `])}done`,
+        `for ${name} in ${random.pick(["*.c", "a.txt b.c", "$(ls)", "$(git ls-files)", "{1..3}", "$(seq 3)", "src/*", '"x y" z', '"$@"', "$X"])}; do ${this.verb()} $${name} "$${name}"; ${random.pick(["break; ", "continue; ", "", `cd $${name}; `, `${name}=q; `])}done`,
       () =>
         `while ${random.pick(["v1", "false", "! v2", `read -r ${name}`, "((i++<2))"])}; do ${body()}; break; done${redirected()}`,
       () =>

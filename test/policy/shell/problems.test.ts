@@ -114,7 +114,7 @@ describe("limits", () => {
   });
   test("depth, of every kind of nesting", () => {
     const nested = (open: string, close: string, depth = 60): string =>
-      open.repeat(depth) + "a" + close.repeat(depth);
+      `${open.repeat(depth)}a${close.repeat(depth)}`;
     for (const [open, close] of [
       ["( ", " )"],
       ["{ ", "; }"],
@@ -129,7 +129,7 @@ describe("limits", () => {
     expect(codes(`echo ${nested("$(", ")", 5_000)}`).length).toBeGreaterThan(0);
   });
   test("work: loops and functions inside each other", () => {
-    const loops = "for i in 1 2; do X=$X$i; ".repeat(12) + "a;" + " done;".repeat(12);
+    const loops = `${"for i in 1 2; do X=$X$i; ".repeat(12)}a;${" done;".repeat(12)}`;
     expect(codes(loops)).toContain("too-complex");
     const calls = Array.from({ length: 20 }, (_, at) => `f${at + 1}() { f${at}; f${at}; };`).join(
       " ",
