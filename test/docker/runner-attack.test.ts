@@ -39,8 +39,8 @@ won = []
 for pid in map(int, sys.argv[1:]):
     def tried(name, what):
         try:
-            what()
-            won.append((pid, name))
+            # What has just ended can be opened and holds nothing.
+            if what() != b'': won.append((pid, name))
         except OSError:
             pass
     def call(*args):

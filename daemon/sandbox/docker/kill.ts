@@ -16,8 +16,8 @@ export const EXEC_MARK = "RECINTO_EXEC";
 const SCRIPT = `
 mark=$1 signal=$2 main=$3 rounds=$4
 targets() {
-  marked=$(grep -ls -e "$mark" /proc/[0-9]*/environ | tr -c 0-9 ' ')
-  anyones=$(grep -ls -e "\${mark%%=*}=" /proc/[0-9]*/environ | tr -c 0-9 ' ')
+  marked=$(grep -ls -e "$mark" /proc/[0-9]*/environ | tr -c 0-9 ' ') || return 1
+  anyones=$(grep -ls -e "\${mark%%=*}=" /proc/[0-9]*/environ | tr -c 0-9 ' ') || return 1
   cat /proc/[0-9]*/status 2>/dev/null | awk -v marked="$marked" -v anyones="$anyones" -v main="$main" '
     /^State:/ { state = $2 }
     /^Pid:/ { pid = $2; if (state != "Z" && state != "X") parent[pid] = 0 }
@@ -41,7 +41,8 @@ targets() {
     }'
 }
 while [ "$rounds" -gt 0 ]; do
-  found=$(targets)
+  # A full process table lets it start nothing: that it found nothing then says nothing.
+  found=$(targets) || { rounds=$((rounds - 1)); continue; }
   [ -n "$found" ] || exit 0
   kill -s "$signal" $found 2>/dev/null
   [ "$signal" = KILL ] || { kill -s CONT $found 2>/dev/null; exit 0; }
