@@ -275,11 +275,13 @@ test("a folder that becomes a link while it is entered is not walked through it"
       rmdirSync(name);
       symlinkSync(target, name);
       unlinkSync(name);
-    }`;
+    }
+    // Each of them may be gone before it is looked at; this one stays.
+    symlinkSync(target, name);`;
   await promisify(execFile)(process.execPath, ["-e", swapping, join(worktree, "swap"), outside]);
+  await until(() => log.some((line) => line.includes("swap")));
   await sleep(100);
   expect(log.filter((line) => line.includes("trap"))).toEqual([]);
-  expect(log.filter((line) => line.includes("swap")).length).toBeGreaterThan(0);
 });
 
 test("a worktree moved away is said to be gone, and watched again when it is back", async () => {
