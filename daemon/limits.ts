@@ -323,5 +323,7 @@ export const CONTRACT_LIST_MAX = 64;
 export const EGRESS_ASK_WAIT_MAX_MS = 5 * 60_000;
 /** Certificates made for hosts that are looked into, kept for their next connection: a few kilobytes each. */
 export const EGRESS_LEAVES_KEPT_MAX = 256;
+/** Longest value of a log field sent to the journal: far below what one datagram holds. */
+export const LOG_FIELD_CHARS_MAX = 16_384;
 /** A project's socket that could not be opened to its agents is tried again this often: a group or an owner was mended. */
 export const AGENT_SOCKET_RETRY_MS = 5_000;

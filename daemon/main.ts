@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import type { Logger } from "pino";
 import { ERROR_KINDS, RecintoError } from "./errors.ts";
 import { ENGINE_POLL_MS, SOCKET_CLOSE_GRACE_MS } from "./limits.ts";
+import { inheritedSocket, type ServiceNotices, serviceNotices } from "./service/notify.ts";
 import { configFileOf, loadConfig } from "./settings/config.ts";
 import { createLog, type Daemon, startDaemon, VERSION } from "./wiring.ts";
 
@@ -21,9 +22,15 @@ async function main(words: readonly string[]): Promise<void> {
   const configFile = configFileOf(options.config);
   const config = loadConfig(options.config);
   const log = createLog(config);
-  const daemon = await startDaemon(config, configFile, log);
-  const stopWatching = watchEngine(daemon, log);
-  stopOnSignals(daemon, stopWatching, log);
+  const adminFd = inheritedSocket(process.env, process.pid);
+  const notices = serviceNotices(process.env, (reason) =>
+    log.warn({ reason }, "the service manager does not hear us"),
+  );
+  const daemon = await startDaemon(config, configFile, log, adminFd);
+  const stopWatching = watchEngine(daemon, notices, log);
+  reloadOnSignal(daemon, notices, log, options.config);
+  stopOnSignals(daemon, stopWatching, notices, log);
+  notices.ready();
   log.info({ version: VERSION, pid: process.pid, runDir: config.runDir }, "recintod is ready");
 }
 
@@ -46,18 +53,23 @@ function optionsOf(words: readonly string[]) {
 }
 
 /** One line when the engine goes away and one when it is back; commands meanwhile are answered engine-unreachable. */
-function watchEngine({ engine }: Daemon, log: Logger): () => void {
+function watchEngine({ engine }: Daemon, notices: ServiceNotices, log: Logger): () => void {
   let away: boolean | undefined;
   let timer: NodeJS.Timeout;
   const look = async () => {
     try {
       const info = await engine.info();
-      if (away !== false) log.info(info, away ? "the engine is back" : "the engine answers");
+      if (away !== false) {
+        log.info(info, away ? "the engine is back" : "the engine answers");
+        notices.status(`${info.name} ${info.version} answers`);
+      }
       away = false;
     } catch (error) {
       const { message, hint } = error as RecintoError;
-      if (away !== true)
+      if (away !== true) {
         log.warn({ reason: message, hint }, "the engine is away: commands must wait");
+        notices.status(`the engine is away, commands must wait: ${message}`);
+      }
       away = true;
     }
     timer = setTimeout(look, ENGINE_POLL_MS).unref();
@@ -66,7 +78,34 @@ function watchEngine({ engine }: Daemon, log: Logger): () => void {
   return () => clearTimeout(timer);
 }
 
-function stopOnSignals(daemon: Daemon, stopWatching: () => void, log: Logger): void {
+/** SIGHUP: all settings that can change in a running daemon are read again, whatever the watching of files saw. */
+function reloadOnSignal(
+  daemon: Daemon,
+  notices: ServiceNotices,
+  log: Logger,
+  configFile: string | undefined,
+): void {
+  process.on("SIGHUP", () => {
+    notices.reloading(process.hrtime.bigint() / 1000n);
+    daemon.reload();
+    try {
+      log.level = loadConfig(configFile).logLevel;
+      log.info(
+        "profiles, projects, rules and the log level are read again; the rest of the config needs a restart",
+      );
+    } catch (error) {
+      log.error({ error }, "the config cannot be used: what it said before holds");
+    }
+    notices.ready();
+  });
+}
+
+function stopOnSignals(
+  daemon: Daemon,
+  stopWatching: () => void,
+  notices: ServiceNotices,
+  log: Logger,
+): void {
   let stopping = false;
   const stop = async (signal: string) => {
     if (stopping) {
@@ -75,6 +114,7 @@ function stopOnSignals(daemon: Daemon, stopWatching: () => void, log: Logger): v
     }
     stopping = true;
     log.info({ signal }, "stopping");
+    notices.stopping();
     stopWatching();
     try {
       await daemon.supervisor.shutdown();
@@ -89,7 +129,6 @@ function stopOnSignals(daemon: Daemon, stopWatching: () => void, log: Logger): v
   };
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
-  process.on("SIGHUP", () => log.info("profiles and projects are read again whenever they change"));
   // A promise nobody waited for is a bug, but not one that may take every agent down.
   process.on("unhandledRejection", (err) => log.error({ err }, "unhandled rejection"));
 }

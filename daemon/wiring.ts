@@ -17,6 +17,7 @@ import { DockerEngine } from "./sandbox/docker/docker-engine.ts";
 import { GivenFolders } from "./sandbox/given-folders.ts";
 import { installRunner } from "./sandbox/runner/program.ts";
 import { Sandboxes } from "./sandbox/sandboxes.ts";
+import { isJournalStream, journaldSink } from "./service/journald.ts";
 import { parseProfile, resolveProfile, SHIPPED_PROFILES_DIR } from "./settings/profiles.ts";
 import { createRegistry, type Registry } from "./settings/registry.ts";
 import type { DaemonConfig } from "./settings/types.ts";
@@ -39,18 +40,28 @@ export interface Daemon {
   readonly supervisor: Supervisor;
   readonly listeners: Listeners;
   readonly engine: DockerEngine;
+  /** Profiles, projects and rules are read again. */
+  reload(): void;
 }
 
 export function createLog(config: Pick<DaemonConfig, "logLevel">): Logger {
   const { err } = stdSerializers;
-  return pino({ level: config.logLevel, base: null, serializers: { err, error: err } });
+  const options = { level: config.logLevel, base: null, serializers: { err, error: err } };
+  // Under systemd each value is a field of its own, to be searched by; anywhere else one JSON object a line.
+  return isJournalStream(process.env, process.stdout.fd)
+    ? pino(options, journaldSink(process.stdout))
+    : pino(options);
 }
 
-/** Journal, engine, settings, supervisor, sockets, in this order: nothing is served before it can be recorded. */
+/**
+ * Journal, engine, settings, supervisor, sockets, in this order: nothing is served before it can be recorded. `adminFd`
+ * is the admin socket where somebody else holds it open.
+ */
 export async function startDaemon(
   config: DaemonConfig,
   configFile: string | null,
   log: Logger,
+  adminFd: number | null = null,
 ): Promise<Daemon> {
   mkdirSync(config.stateDir, { recursive: true, mode: 0o700 });
   const journal = openJournal(join(config.stateDir, "journal.sqlite"), {
@@ -107,8 +118,9 @@ export async function startDaemon(
     log,
   });
   try {
-    const listeners = await openSockets(config, supervisor, registry as Registry, log);
-    return { supervisor, listeners, engine };
+    const settings = registry as Registry;
+    const listeners = await openSockets(config, supervisor, settings, log, adminFd);
+    return { supervisor, listeners, engine, reload: () => settings.reload() };
   } catch (error) {
     await supervisor.shutdown();
     throw error;
@@ -120,6 +132,7 @@ function openSockets(
   supervisor: Supervisor,
   registry: Registry,
   log: Logger,
+  adminFd: number | null,
 ): Promise<Listeners> {
   const profiles: Backend["profiles"] = {
     list: () => registry.profiles().map((name) => registry.profile(name)),
@@ -132,6 +145,7 @@ function openSockets(
   };
   return openListeners({
     runDir: config.runDir,
+    adminFd,
     adminGid: config.adminGroup === null ? null : groupId(config.adminGroup),
     agentGid: (project) => agentGroupId(project, registry.listWorktrees(project)),
     backend: { supervisor, profiles, version: VERSION },

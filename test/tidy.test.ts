@@ -66,6 +66,10 @@ const ARROWS: Readonly<Record<string, { readonly to: readonly string[]; readonly
     to: ["api/client", "api/schema"],
     why: "the command line is a client like any other: what it can do, every program can do over the socket",
   },
+  service: {
+    to: [],
+    why: "what the service manager is told is nobody else's concern",
+  },
   "errors.ts": { to: [], why: "everybody imports it" },
   "limits.ts": { to: [], why: "everybody imports it" },
 };

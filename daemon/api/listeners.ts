@@ -12,6 +12,7 @@ import {
   agentFolders,
   agentSocketPath,
   listen,
+  listenOn,
   prepareAgentFolder,
   prepareRunDir,
   removeAgentFolder,
@@ -20,6 +21,8 @@ import {
 export interface ListenersParts {
   readonly runDir: string;
   readonly adminGid: number | null;
+  /** The admin socket, listening already, where the service manager made it with its owner and mode. */
+  readonly adminFd?: number | null;
   /** Asked each time a project's socket is opened. */
   readonly agentGid: (project: Project) => number | null;
   readonly backend: Omit<Backend, "openApi" | "socketsSettled">;
@@ -49,7 +52,9 @@ export async function openListeners(parts: ListenersParts): Promise<Listeners> {
 
   prepareRunDir(runDir);
   const admin = createApiServer({ ...common, socket: { kind: "admin" } });
-  await listen(admin.http, adminSocketPath(runDir), { gid: parts.adminGid });
+  const { adminFd = null } = parts;
+  if (adminFd === null) await listen(admin.http, adminSocketPath(runDir), { gid: parts.adminGid });
+  else await listenOn(admin.http, adminFd);
 
   async function open(project: Project, gid: number | null): Promise<void> {
     const access = { gid };

@@ -73,6 +73,15 @@ export async function listen(server: Server, path: string, access: SocketAccess)
   chmodSync(path, access.gid === null ? 0o600 : 0o660);
 }
 
+/** Serves a socket that another process made, and keeps after this one is gone. */
+export async function listenOn(server: Server, fd: number): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("listening", resolve);
+    server.once("error", reject);
+    server.listen({ fd });
+  });
+}
+
 function isLive(path: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const probe = connect(path);

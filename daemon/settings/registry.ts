@@ -65,6 +65,8 @@ export interface Registry {
   listWorktrees(project: Project): readonly string[];
   /** Files that cannot be used right now. */
   problems(): ReadonlyMap<string, RecintoError>;
+  /** Reads every file again now, whatever the watching saw. What cannot be used is told as an event. */
+  reload(): void;
   /** Resolves when changes on disk are being watched. */
   readonly ready: Promise<void>;
   close(): Promise<void>;
@@ -209,6 +211,7 @@ export function createRegistry(config: DaemonConfig, options: RegistryOptions = 
     resolveWorktree,
     listWorktrees,
     problems: () => problems,
+    reload: reloadSafely,
     ready: new Promise((resolve) => watcher.once("ready", () => resolve())),
     async close() {
       clearTimeout(timer);
