@@ -9,7 +9,7 @@ import type { Backend } from "./api/route.ts";
 import { agentGroupId, groupId } from "./api/socket-groups.ts";
 import { Egress } from "./egress/egress.ts";
 import { interceptBy, loadAuthority } from "./egress/interception.ts";
-import { hostNetwork } from "./egress/reach.ts";
+import { hostNetwork, type NetworkPort } from "./egress/reach.ts";
 import { openJournal } from "./journal/sqlite-journal.ts";
 import { evaluate } from "./policy/evaluate.ts";
 import { machineClock } from "./sandbox/clock.ts";
@@ -23,6 +23,7 @@ import { createRegistry, type Registry } from "./settings/registry.ts";
 import type { DaemonConfig } from "./settings/types.ts";
 import { watchedWall } from "./supervisor/accounts.ts";
 import { randomId } from "./supervisor/ids.ts";
+import type { SupervisorDeps } from "./supervisor/ports.ts";
 import { privateGitPort } from "./supervisor/private-git-port.ts";
 import { createSupervisor } from "./supervisor/supervisor.ts";
 import type { Supervisor } from "./supervisor/supervisor-interface.ts";
@@ -53,6 +54,19 @@ export function createLog(config: Pick<DaemonConfig, "logLevel">): Logger {
     : pino(options);
 }
 
+/** What the daemon stands on, where a program of its own may put something else: recintod itself never does. */
+export interface Ground {
+  readonly engine: (socket: string) => DockerEngine;
+  readonly network: NetworkPort;
+  readonly adapt: (deps: SupervisorDeps) => SupervisorDeps;
+}
+
+const REAL_GROUND: Ground = {
+  engine: (socket) => new DockerEngine(socket),
+  network: hostNetwork,
+  adapt: (deps) => deps,
+};
+
 /**
  * Journal, engine, settings, supervisor, sockets, in this order: nothing is served before it can be recorded. `adminFd`
  * is the admin socket where somebody else holds it open.
@@ -62,20 +76,21 @@ export async function startDaemon(
   configFile: string | null,
   log: Logger,
   adminFd: number | null = null,
+  ground: Ground = REAL_GROUND,
 ): Promise<Daemon> {
   mkdirSync(config.stateDir, { recursive: true, mode: 0o700 });
   const journal = openJournal(join(config.stateDir, "journal.sqlite"), {
     now: Date.now,
     onListenerError: (err) => log.error({ err }, "a reader of the journal failed"),
   });
-  const engine = new DockerEngine(config.engineSocket);
+  const engine = ground.engine(config.engineSocket);
   const program = await installRunner(config.stateDir);
   if (program.folder === null) log.warn({ reason: program.missing }, "commands go by docker exec");
   const gits = new PrivateGits(join(config.stateDir, "git"), () => randomId("git"));
   const given = new GivenFolders(join(config.stateDir, "given"));
   const authority = loadAuthority(join(config.stateDir, "egress"), Date.now());
   let registry: Registry | undefined;
-  const supervisor = await createSupervisor({
+  const deps: SupervisorDeps = {
     config,
     configFile,
     journal,
@@ -103,7 +118,7 @@ export async function startDaemon(
       }),
     openEgress: (record) =>
       new Egress({
-        network: hostNetwork,
+        network: ground.network,
         interception: interceptBy(authority, Date.now),
         now: Date.now,
         record,
@@ -116,7 +131,8 @@ export async function startDaemon(
     now: Date.now,
     newId: randomId,
     log,
-  });
+  };
+  const supervisor = await createSupervisor(ground.adapt(deps));
   try {
     const settings = registry as Registry;
     const listeners = await openSockets(config, supervisor, settings, log, adminFd);
