@@ -35,13 +35,11 @@ export interface ExecutorPlace {
   readonly socketDir: string | null;
   /** Why there is none. */
   readonly missing: string;
-  /** Why the runner need not even be tried, which takes seconds where its socket cannot be reached. */
-  readonly noRunner?: string;
 }
 
 /** Throws where the wish is for one kind and that cannot run: a wish is never quietly weakened. */
 export async function chooseExecutor(wish: ExecutorWish, place: ExecutorPlace): Promise<Executor> {
-  const { engine, sandbox, socketDir, missing, noRunner } = place;
+  const { engine, sandbox, socketDir, missing } = place;
   if (wish === "plain") return plain(engine, sandbox, "the profile says executor: plain");
   if (socketDir === null) {
     if (wish === "auto") return plain(engine, sandbox, missing);
@@ -61,11 +59,7 @@ export async function chooseExecutor(wish: ExecutorWish, place: ExecutorPlace): 
     }
   };
   return (
-    (await attempt("runner", async () => {
-      if (wish === "auto" && noRunner !== undefined)
-        throw new RecintoError("engine-failed", noRunner);
-      return RunnerHost.start(engine, sandbox, socketDir);
-    })) ??
+    (await attempt("runner", () => RunnerHost.start(engine, sandbox, socketDir))) ??
     (await attempt("once", () => OnceExecutor.start(engine, sandbox, failures.join("; ")))) ??
     plain(engine, sandbox, failures.join("; "))
   );

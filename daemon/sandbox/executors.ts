@@ -47,13 +47,8 @@ export class Executors {
   }
 
   /** For a running sandbox. Throws where the profile wants one kind and that cannot run. */
-  choose(
-    sandbox: string,
-    folders: RunnerFolders | null,
-    { executor, runtime }: Profile,
-  ): Promise<Executor> {
+  choose(sandbox: string, folders: RunnerFolders | null, { executor }: Profile): Promise<Executor> {
     return chooseExecutor(executor ?? "auto", {
-      ...(runtime === "runsc" ? { noRunner: "gVisor opens no socket of the host" } : {}),
       engine: this.#engine,
       sandbox,
       socketDir: folders?.socket ?? null,

@@ -44,8 +44,9 @@ engine does not have it, commands end with \`runtime-missing\`. What is differen
 - There is no Landlock. What rests on the kernel holding a command to its verdict (\`run\`, \`write\`, \`unknown: confine\`)
   asks, whatever the profile allows.
 - The runner cannot be used, since gVisor opens no socket of the host: \`executor: auto\` takes \`once\`, or \`plain\` where
-  the runner's program cannot start a command (so with Debian 12's runsc). From \`plain\` nothing leaves the sandbox,
-  \`network\` or not. \`recinto doctor\` says which it is and why; \`executor: runner\` is an error.
+  gVisor cannot make the runner's program the parent of a command's orphans (Debian 12's cannot): it would not know when
+  all of a command is gone. From \`plain\` nothing leaves the sandbox, \`network\` or not. \`recinto doctor\` says which it
+  is and why; \`executor: runner\` is an error at once.
 - Lost, as they are control groups' and runsc is started without: \`memory\`, \`cpus\`, \`pids\`. One sandbox can use up the
   machine. What gVisor or the daemon keeps itself holds: \`openFiles\`, \`fileSize\`, the size of \`/tmp\`, time, output.
 - Slower: a command took 1.4 times as long to start as under runc, and every system call costs more.

@@ -12,14 +12,9 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <termios.h>
 #include <unistd.h>
 
-#ifndef SYS_close_range
-#define SYS_close_range 436
-#endif
-#define CLOSE_RANGE_CLOEXEC_FLAG 4u
 #define PIPE_BYTES (512 * 1024)
 
 struct failure {
@@ -123,7 +118,7 @@ static _Noreturn void become_command(const struct spec *spec, int streams[3], in
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
   /* All from 3 on close at exec, `report` too: its end of file says that the program runs. */
-  if (syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC_FLAG) < 0) fail(report, "close_range");
+  if (!close_from(3, true)) fail(report, "descriptors");
   environ = spec->env;
   execvp(spec->argv[0], spec->argv);
   fail(report, "exec");

@@ -342,7 +342,11 @@ int mind(int in_fd, int out_fd, void (*taken)(void)) {
     refuse(out_fd, errno, "way out");
     return 1;
   }
-  prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  /* gVisor of some age lacks this: what lost its parent would be nobody's, and "nothing is left" no truth. */
+  if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0) {
+    refuse(out_fd, errno, "child subreaper");
+    return 1;
+  }
   signal(SIGPIPE, SIG_IGN);
   sigset_t children;
   sigemptyset(&children);

@@ -28,15 +28,24 @@ static void taken(void) {
   close(notify[1]);
 }
 
-static int connect_to_daemon(void) {
+static int open_connection(void) {
   int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   struct sockaddr_un address = {.sun_family = AF_UNIX};
-  if (fd < 0 || strlen(socket_path) >= sizeof address.sun_path) return -1;
+  if (fd < 0) return -1;
   strcpy(address.sun_path, socket_path);
   /* As much as the kernel gives: what fits in here need not wait for the daemon to get its turn. */
   int bytes = 1024 * 1024;
   setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
-  if (connect(fd, (struct sockaddr *)&address, sizeof address) < 0) return -1;
+  if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0) return fd;
+  int saved = errno;
+  close(fd);
+  errno = saved;
+  return -1;
+}
+
+static int connect_to_daemon(void) {
+  int fd = open_connection();
+  if (fd < 0) return -1;
   uint8_t hello[SECRET_BYTES + 8];
   memcpy(hello, secret, SECRET_BYTES);
   put_u32(hello + SECRET_BYTES, (uint32_t)getpid());
@@ -114,8 +123,16 @@ int main(int argc, char **argv) {
     return 64;
   }
   socket_path = argv[2];
+  if (strlen(socket_path) >= sizeof((struct sockaddr_un *)NULL)->sun_path) return 64;
   int wanted = atoi(argv[3]);
   if (wanted < 1 || wanted > SPARES_MAX) wanted = 4;
   if (!read_all(STDIN_FILENO, secret, sizeof secret) || pipe2(notify, O_CLOEXEC) < 0) return 69;
+  /* Tried once before all: where the socket cannot be reached at all, waiting for a minder would be in vain. */
+  int trial = open_connection();
+  if (trial < 0) {
+    fprintf(stderr, "cannot reach the daemon's socket: %s\n", strerror(errno));
+    return 69;
+  }
+  close(trial);
   return keep_ready(wanted);
 }

@@ -97,6 +97,9 @@ int way_out_open(struct spec *spec);
 /* memory.c: how many processes of this container the kernel killed for want of memory so far. */
 uint32_t memory_kills(void);
 
+/* descriptors.c: closes all from `first` on, at once or when this process becomes another program. */
+bool close_from(int first, bool at_exec);
+
 /* launch.c: a started command and this side's ends of its streams; -1 where it has none. */
 struct launched {
   pid_t pid;

@@ -12,14 +12,10 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#ifndef SYS_close_range
-#define SYS_close_range 436
-#endif
 /* Connections at once; the daemon has the same bound. More wait in the kernel's queue. */
 #define CONNECTIONS_MAX 64
 #define BUFFER (32u * 1024u)
@@ -142,7 +138,7 @@ static void keep_only(int listener, int lifeline) {
   for (int fd = 0; fd < 5; fd++) {
     if (kept[fd] < 0 || dup2(kept[fd], fd) < 0) _exit(70);
   }
-  if (syscall(SYS_close_range, 5u, ~0u, 0u) < 0) _exit(70);
+  if (!close_from(5, false)) _exit(70);
 }
 
 static const char *const proxy_names[] = {"http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"};
