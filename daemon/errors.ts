@@ -89,6 +89,11 @@ export const ERROR_KINDS = {
     hint: "wait for an answer to one of the open questions",
   },
   busy: { status: 429, exit: 75, hint: "try again in a moment" },
+  "queue-full": {
+    status: 429,
+    exit: 75,
+    hint: "wait for some of the commands to end, then send it again",
+  },
   "engine-unreachable": {
     status: 503,
     exit: 69,

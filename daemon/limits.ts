@@ -215,8 +215,28 @@ export const ACCEPTED_LINKS_MAX = 1_000;
 export const HAZARD_FLUSH_MS = 50;
 /** Hazards journalled one by one in a flush; what is over is counted. */
 export const HAZARD_FLUSH_MAX = 200;
-/** Commands one session may have at once, waiting ones included: more than any agent types, far less than hurts. */
-export const RUNS_PER_SESSION_MAX = 64;
+/**
+ * Commands one session may have in any state, asked about and waiting ones included: the most that a profile may let run
+ * and wait; each may hold a request body.
+ */
+export const RUNS_PER_SESSION_MAX = 256;
+/** Commands of one session that run at once when the profile says nothing: an agent with a dozen helpers stays below. */
+export const COMMANDS_PER_SESSION_DEFAULT = 32;
+/** Commands of one session that wait when the profile says nothing: as many again, twice. */
+export const COMMANDS_QUEUED_DEFAULT = 64;
+/** Most that a profile may say for either: together RUNS_PER_SESSION_MAX. */
+export const COMMANDS_PER_SESSION_MAX = 128;
+/** Commands of one project that run at once when the profile says nothing, and the most that it may say. */
+export const COMMANDS_PER_PROJECT_DEFAULT = 128;
+export const COMMANDS_PER_PROJECT_MAX = 512;
+/** Commands of one project that wait: with those that run they leave connections of its socket for other calls. */
+export const COMMANDS_PER_PROJECT_QUEUED_MAX = 256;
+/** Commands that run at once in all: each is some processes, and EXEC_BUFFER_BYTES_MAX of the daemon's memory. */
+export const COMMANDS_RUNNING_MAX = 512;
+/** Commands that wait in all: a few projects with full queues. */
+export const COMMANDS_QUEUED_MAX = 1_024;
+/** What an answer of 429 says about trying again, seconds: most commands end within that. */
+export const RETRY_AFTER_S = 2;
 /** Files whose content one approval is bound to: each is read twice. */
 export const BOUND_FILES_MAX = 64;
 

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { RecintoError } from "../errors.ts";
+import { RETRY_AFTER_S } from "../limits.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 const LINES_TYPE = "application/x-ndjson; charset=utf-8";
@@ -33,6 +34,7 @@ export function sendError(response: ServerResponse, error: RecintoError, request
     "content-length": body.length,
     connection: "close",
     ...(Array.isArray(allowed) ? { allow: allowed.join(", ") } : {}),
+    ...(error.status === 429 ? { "retry-after": String(RETRY_AFTER_S) } : {}),
   });
   response.end(body);
 }

@@ -55,6 +55,7 @@ export const HealthSchema = z
     projects: z.int(),
     sessions: z.int(),
     running: z.int(),
+    queued: z.int().meta({ description: "Commands that wait their turn." }),
     pending: z.int(),
     agentsShareApproverUid: z.boolean(),
     startedAt: TimeSchema,

@@ -94,6 +94,7 @@ const ApprovedEvent = z.strictObject({
 const NoteEvent = z.strictObject({
   type: z.literal("note"),
   code: z.enum([
+    "queued",
     "not_mounted",
     "disk_limit",
     "confined",

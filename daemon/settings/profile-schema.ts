@@ -1,7 +1,13 @@
 /** What may stand in a profile file: each field with its meaning, its form and its bounds. */
 import { posix } from "node:path";
 import { z } from "zod";
-import { EXEC_ENV_COUNT_MAX, EXEC_ENV_VALUE_CHARS_MAX, EXEC_TIMEOUT_MAX_MS } from "../limits.ts";
+import {
+  COMMANDS_PER_PROJECT_MAX,
+  COMMANDS_PER_SESSION_MAX,
+  EXEC_ENV_COUNT_MAX,
+  EXEC_ENV_VALUE_CHARS_MAX,
+  EXEC_TIMEOUT_MAX_MS,
+} from "../limits.ts";
 import { network } from "./network-schema.ts";
 import { duration, size } from "./quantities.ts";
 
@@ -84,6 +90,24 @@ const limits = z.strictObject({
   idleStop: duration({ min: 1_000, max: 30 * DAY_MS })
     .optional()
     .describe("A sandbox without a command for this long is stopped."),
+  commandsPerSession: z
+    .int()
+    .min(1)
+    .max(COMMANDS_PER_SESSION_MAX)
+    .optional()
+    .describe("Commands of one session that run at once; more wait their turn."),
+  commandsPerProject: z
+    .int()
+    .min(1)
+    .max(COMMANDS_PER_PROJECT_MAX)
+    .optional()
+    .describe("Commands that run at once in all sessions of one project."),
+  commandsQueued: z
+    .int()
+    .min(0)
+    .max(COMMANDS_PER_SESSION_MAX)
+    .optional()
+    .describe("Commands of one session that may wait; one more is refused (`queue-full`)."),
 });
 
 const option = z

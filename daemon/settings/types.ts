@@ -53,6 +53,10 @@ export interface Profile {
     readonly outputBytes: number;
     readonly wallClockMs: number;
     readonly idleStopMs: number;
+    /** Commands that run at once, and that wait. */
+    readonly commandsPerSession: number;
+    readonly commandsPerProject: number;
+    readonly commandsQueued: number;
   };
   readonly readable: readonly string[];
   readonly env: Readonly<Record<string, string>>;

@@ -12,6 +12,12 @@ import type { AuthorityInfo, PendingApproval, Refusal, RunEvent } from "./types.
 
 type AskDeps = Pick<RunDeps, "approvals" | "denials" | "judge" | "now">;
 
+/** What an approved command needs to start at once: had only when it was approved, and not while it is asked about again. */
+export interface Ready {
+  prepare(): AsyncIterable<RunEvent>;
+  undo(): void;
+}
+
 /** What was approved, as it was judged a moment before it starts. */
 export interface Asked {
   readonly type: "approved";
@@ -21,7 +27,7 @@ export interface Asked {
 }
 
 /**
- * Asks until a person answers about what is really there; `makeReady` is done before the last look at it, so that the
+ * Asks until a person answers about what is really there; `ready` is done before the last look at it, so that the
  * command can start right after. A time-out, a wait that the client cut short and a change of
  * facts are each told as what they are.
  */
@@ -29,7 +35,7 @@ export async function* askPerson(
   deps: AskDeps,
   context: RunContext,
   first: Judged,
-  makeReady: () => Promise<unknown>,
+  ready?: Ready,
 ): AsyncGenerator<RunEvent, Asked | Refusal> {
   const { command, action, session, profile } = context;
   const refusal = (by: Refusal["by"], reason: string, approval?: string): Refusal => {
@@ -81,7 +87,7 @@ export async function* askPerson(
         throwIfOver(context.signal);
         return refusal("not-waiting", `the question was cancelled: ${reason}`, id);
     }
-    await makeReady();
+    if (ready !== undefined) yield* ready.prepare();
     judged = await deps.judge();
     if (judged.verdict.verdict === "deny") {
       deps.approvals.use(id);
@@ -98,6 +104,7 @@ export async function* askPerson(
       yield { type: "approved", approval: id, authority };
       return { type: "approved", approval: id, authority, verdict: ended.verdict };
     }
+    ready?.undo();
   }
   return refusal(
     "facts-changed",

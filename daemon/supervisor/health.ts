@@ -12,11 +12,12 @@ export async function healthOf(of: {
   readonly projects: number;
   readonly sessions: readonly Session[];
   readonly pending: number;
+  readonly queued: number;
   readonly startedAt: number;
   readonly configFile: string | null;
   readonly problems: Iterable<RecintoError>;
 }): Promise<Health> {
-  const { journal, projects, sessions, pending, startedAt } = of;
+  const { journal, projects, sessions, pending, queued, startedAt } = of;
   const engine: Health["engine"] = await of.engineInfo().then(
     (info) => ({ reachable: true, ...info }),
     (error: unknown) => ({ reachable: false, reason: String((error as Error).message) }),
@@ -28,8 +29,9 @@ export async function healthOf(of: {
     journal: { ok: journal.ok, entries: journal.count() },
     projects,
     sessions: sessions.length,
-    running: Math.max(0, work - pending),
+    running: Math.max(0, work - pending - queued),
     pending,
+    queued,
     agentsShareApproverUid: of.config.agentsShareApproverUid,
     startedAt,
     configFile: of.configFile,

@@ -4,7 +4,7 @@ import type { NewEntry } from "../journal/types.ts";
 import type { Verdict } from "../policy/types.ts";
 import type { SandboxSpec } from "../sandbox/engine.ts";
 import type { WayOut } from "../sandbox/runner/frames.ts";
-import { type Asked, askPerson } from "./ask-person.ts";
+import { type Asked, askPerson, type Ready } from "./ask-person.ts";
 import { withConfinedNote } from "./confined-note.ts";
 import { type Note, withNotesAfter } from "./escort.ts";
 import { Execution, type Outcome } from "./execution.ts";
@@ -20,6 +20,7 @@ import {
   refusedByPolicy,
   throwIfOver,
 } from "./run-context.ts";
+import { Turn } from "./turn.ts";
 import type { RunEvent } from "./types.ts";
 import type { WorktreePolicy } from "./worktree-policies.ts";
 
@@ -27,8 +28,8 @@ type ReadySandbox = Awaited<ReturnType<SandboxPort["ensure"]>>;
 
 /** Yields what `Supervisor.run` promises. Nothing happens that could not be recorded before. */
 export async function* runCommand(deps: RunDeps, context: RunContext): AsyncGenerator<RunEvent> {
-  const { action, signal } = context;
-  throwIfOver(signal);
+  const { action } = context;
+  throwIfOver(context.signal);
   const judged = await deps.judge();
   const { verdict } = judged;
   const denied = verdict.verdict === "deny" ? refusedByPolicy(context, verdict) : null;
@@ -39,16 +40,40 @@ export async function* runCommand(deps: RunDeps, context: RunContext): AsyncGene
     ...(counted?.entries ?? []),
   ]);
   counted?.commit();
-  yield { type: "decision", action, verdict };
-  yield* deps.tell(judged.ignored).map((policy) => ignoredNote(context, policy));
-  if (denied !== null) {
-    yield denied;
-    return;
+  const turn = new Turn(deps, context);
+  // Before the first word, so that a full queue is an answer of its own.
+  if (verdict.verdict === "allow") turn.take({ approved: false });
+  try {
+    yield { type: "decision", action, verdict };
+    yield* deps.tell(judged.ignored).map((policy) => ignoredNote(context, policy));
+    if (denied !== null) yield denied;
+    else yield* admitted(deps, context, judged, turn);
+  } finally {
+    turn.end();
   }
+}
+
+/** What is not denied: asked about where needed, and run when its turn has come. */
+async function* admitted(
+  deps: RunDeps,
+  context: RunContext,
+  judged: Judged,
+  turn: Turn,
+): AsyncGenerator<RunEvent> {
   const sandbox = once(() => readySandbox(deps, context));
+  let current = judged;
+  if (turn.waits) {
+    yield* turn.come();
+    // Links, rules and branch may have changed meanwhile.
+    current = await deps.judge();
+  }
   let asked: Asked | null = null;
-  if (verdict.verdict === "ask") {
-    const answer = yield* askPerson(deps, context, judged, sandbox);
+  if (current.verdict.verdict !== "allow") {
+    turn.end();
+    const answer =
+      current.verdict.verdict === "deny"
+        ? refusedByPolicy(context, current.verdict)
+        : yield* askPerson(deps, context, current, readyFor(turn, sandbox));
     if (answer.type === "refused") {
       deps.journal.append(refusalEntry(context, answer));
       yield answer;
@@ -56,8 +81,21 @@ export async function* runCommand(deps: RunDeps, context: RunContext): AsyncGene
     }
     asked = answer;
   }
-  throwIfOver(signal);
-  yield* execute(deps, context, await sandbox(), asked?.verdict ?? verdict, asked);
+  throwIfOver(context.signal);
+  const verdict = asked?.verdict ?? current.verdict;
+  yield* execute(deps, context, { sandbox: await sandbox(), verdict, asked, turn });
+}
+
+/** Its turn and its sandbox. While it is asked about it takes nobody's turn. */
+function readyFor(turn: Turn, sandbox: () => Promise<ReadySandbox>): Ready {
+  return {
+    async *prepare() {
+      turn.take({ approved: true });
+      yield* turn.come();
+      await sandbox();
+    },
+    undo: () => turn.end(),
+  };
 }
 
 async function readySandbox(deps: RunDeps, context: RunContext): Promise<ReadySandbox> {
@@ -73,11 +111,10 @@ async function readySandbox(deps: RunDeps, context: RunContext): Promise<ReadySa
 async function* execute(
   deps: RunDeps,
   context: RunContext,
-  sandbox: ReadySandbox,
-  verdict: Verdict,
-  asked: Asked | null,
+  parts: Omit<Start, "after">,
 ): AsyncGenerator<RunEvent> {
   const { session, project, profile, action } = context;
+  const { sandbox, verdict, asked } = parts;
   const missing = notMounted(verdict, sandbox.spec);
   if (missing.length > 0) {
     const reason = `the sandbox holds ${session.worktree}, and neither the rest of the project nor what links out of it lead to: these paths are not there, or only in part`;
@@ -88,7 +125,7 @@ async function* execute(
   const after = once(() => deps.escort.after(escorted));
   try {
     yield* await deps.escort.before(escorted);
-    yield* start(deps, context, { sandbox, verdict, asked, after });
+    yield* start(deps, context, { ...parts, after });
   } finally {
     await after();
   }
@@ -98,6 +135,7 @@ interface Start {
   readonly sandbox: ReadySandbox;
   readonly verdict: Verdict;
   readonly asked: Asked | null;
+  readonly turn: Turn;
   /** What is left to tell once it is over. */
   readonly after: () => Promise<readonly Note[]>;
 }
@@ -120,7 +158,7 @@ async function* start(deps: RunDeps, context: RunContext, parts: Start): AsyncGe
 async function* startWithin(
   deps: RunDeps,
   context: RunContext,
-  { sandbox, verdict, asked, after }: Start,
+  { sandbox, verdict, asked, turn, after }: Start,
   exec: string,
   wayOut: WayOut | null,
 ): AsyncGenerator<RunEvent> {
@@ -167,7 +205,11 @@ async function* startWithin(
     signal,
     ...(growth === null ? {} : { overDisk: growth.signal }),
     now: deps.now,
-    onEnd: (outcome) => deps.journal.appendSoon([outcomeEntry(context, exec, outcome)]),
+    onEnd: (outcome) => {
+      // Its output may still be read for a while.
+      turn.end();
+      deps.journal.appendSoon([outcomeEntry(context, exec, outcome)]);
+    },
   });
   try {
     yield { type: "started", exec, confinement, at: startedAt };

@@ -4,6 +4,7 @@ import type { Journal, JournalEvent, NewEntry } from "../journal/types.ts";
 import type { Verdict } from "../policy/types.ts";
 import type { Profile, Project } from "../settings/types.ts";
 import type { Approvals } from "./approvals.ts";
+import type { CommandSlots } from "./command-slots.ts";
 import type { DenialBook } from "./denial-book.ts";
 import type { EgressDesk } from "./egress-desk.ts";
 import type { Escort } from "./escort.ts";
@@ -23,6 +24,7 @@ export interface RunDeps {
   /** Goes with each command that is started. */
   readonly escort: Escort;
   readonly egress: Pick<EgressDesk, "open">;
+  readonly slots: Pick<CommandSlots, "enter">;
   readonly now: () => number;
   readonly newId: NewId;
   /** Judges under rules, facts and counters as they are at this moment. */

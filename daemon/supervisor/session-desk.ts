@@ -2,13 +2,14 @@
 import { lstatSync } from "node:fs";
 import { RecintoError } from "../errors.ts";
 import type { Journal } from "../journal/types.ts";
-import { SHUTDOWN_GRACE_MS } from "../limits.ts";
+import { COMMANDS_RUNNING_MAX, SHUTDOWN_GRACE_MS } from "../limits.ts";
 import { blocked, escalated } from "../policy/denials.ts";
 import type { PolicySettings } from "../policy/types.ts";
 import { checkMountSource } from "../sandbox/mount-source.ts";
 import type { Registry } from "../settings/registry.ts";
 import type { Profile, Project } from "../settings/types.ts";
 import type { Approvals } from "./approvals.ts";
+import { CommandSlots } from "./command-slots.ts";
 import type { DenialBook } from "./denial-book.ts";
 import { EgressDesk } from "./egress-desk.ts";
 import type { HazardConsents } from "./hazard-consents.ts";
@@ -46,6 +47,8 @@ export type JudgedInSession = Judged & Pick<RulesInForce, "ignored">;
 export class SessionDesk {
   readonly #parts: SessionDeskParts;
   readonly egress: EgressDesk;
+  /** Which of the commands may run now. */
+  readonly slots = new CommandSlots(COMMANDS_RUNNING_MAX);
 
   constructor(parts: SessionDeskParts) {
     this.#parts = parts;
@@ -84,6 +87,12 @@ export class SessionDesk {
     await settleWithin(SHUTDOWN_GRACE_MS, session.work);
     const { id, project } = session;
     journal.append({ event: "session.closed", project, session: id, uid, data: { reason } });
+  }
+
+  /** For the daemon, which stops. */
+  async closeAll(reason: string): Promise<void> {
+    const all = this.#parts.sessions.all();
+    await Promise.all(all.map((session) => this.close(session, null, reason)));
   }
 
   /** Also where project or profile cannot be used any more: a session that is there is shown. */

@@ -97,6 +97,8 @@ export interface Health {
   readonly sessions: number;
   readonly running: number;
   readonly pending: number;
+  /** Commands that wait their turn. */
+  readonly queued: number;
   readonly agentsShareApproverUid: boolean;
   readonly startedAt: number;
   /** What the daemon was configured by; null: no file, the defaults. */

@@ -213,6 +213,7 @@ class TheSupervisor implements Supervisor {
           denials: this.#denials,
           escort: this.#care.escort,
           egress: this.#desk.egress,
+          slots: this.#desk.slots,
           now: this.#deps.now,
           newId: this.#deps.newId,
           judge: () => this.#desk.judge(session, command.command, command.cwd),
@@ -338,6 +339,7 @@ class TheSupervisor implements Supervisor {
       projects: this.#registry.projects().length,
       sessions: this.#sessions.all(),
       pending: this.#approvals.pending().length,
+      queued: this.#desk.slots.waiting,
       startedAt: this.#startedAt,
       problems: this.#registry.problems().values(),
     });
@@ -355,10 +357,7 @@ class TheSupervisor implements Supervisor {
     this.#stopping.abort(stopping());
     const gone = await settleWithin(EXEC_TERM_GRACE_MS + EXEC_LOST_AFTER_MS, work());
     if (!gone) log.warn({}, "some commands did not end in time");
-    const sessions = this.#sessions.all();
-    await Promise.all(
-      sessions.map((session) => this.#desk.close(session, null, "recintod is stopping")),
-    );
+    await this.#desk.closeAll("recintod is stopping");
     await this.#care.close();
     await this.#desk.egress.close();
     await this.#sandboxes

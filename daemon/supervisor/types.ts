@@ -66,12 +66,13 @@ export type RunEvent =
     }
   | { readonly type: "approved"; readonly approval: string; readonly authority: AuthorityInfo }
   /**
-   * Something to know that stops nothing: paths in scope that are not in the sandbox; or, before the exit, that the
-   * command failed where the kernel held it to its verdict, and what to ask for.
+   * Something to know that stops nothing: that it waits its turn; paths in scope that are not in the sandbox; or, before
+   * the exit, that the command failed where the kernel held it to its verdict, and what to ask for.
    */
   | {
       readonly type: "note";
       readonly code:
+        | "queued"
         | "not_mounted"
         | "disk_limit"
         | "confined"

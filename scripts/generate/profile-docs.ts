@@ -1,5 +1,6 @@
 /** Makes the JSON Schema of profiles and the reference page of what admins write, from the schemas that check it. */
 import { z } from "zod";
+import { COMMANDS_RUNNING_MAX } from "../../daemon/limits.ts";
 import { configFile } from "../../daemon/settings/config.ts";
 import { profileFile } from "../../daemon/settings/profile-schema.ts";
 import {
@@ -33,6 +34,13 @@ exit says \`oomKilled\`, \`timedOut\` or \`diskLimit\` where it was killed, and 
 that changed since the command began are counted. It is a ceiling on accidents, not a quota: a file that was deleted
 while it is open is not counted, and what is written within a second is already there. Give worktrees a file system of
 their own, or one with quotas, where that matters.
+
+Commands over \`commandsPerSession\` or \`commandsPerProject\` wait: the agent reads a \`note\` with code \`queued\`, may leave
+again, and the command is judged anew when its turn has come. The next slot goes to the project with the fewest running
+commands (all projects together run at most ${COMMANDS_RUNNING_MAX}), in it to the session with the fewest, and among equals to the one
+served longest ago, so that an agent that sends many waits behind itself. A full queue is answered with \`queue-full\`,
+HTTP status 429 and \`Retry-After\`. A question to a person takes no slot, and what was approved is never refused for a
+full queue.
 `;
 
 const RUNTIMES = `### What \`runtime: runsc\` changes

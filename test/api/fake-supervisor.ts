@@ -350,6 +350,7 @@ export class FakeSupervisor implements Supervisor {
       projects: this.projectList.length,
       sessions: this.sessionsOpen.size,
       running: 0,
+      queued: 0,
       pending: this.questions.length,
       agentsShareApproverUid: false,
       startedAt: 1,

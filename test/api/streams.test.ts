@@ -99,6 +99,17 @@ test("what fails before the first event has its own status", async () => {
   expect([reply.status, errorIn(reply).code]).toEqual([503, "engine-unreachable"]);
 });
 
+test("a full queue is a 429 that says when to try again", async () => {
+  api.supervisor.script = async function* () {
+    yield* [];
+    throw new RecintoError("queue-full", "session s has 32 commands running and 64 waiting");
+  };
+  const path = `/v1/sessions/${session}/exec`;
+  const reply = await send(api.agentSocket("alpha"), "POST", path, { command: "true" });
+  expect([reply.status, errorIn(reply).code]).toEqual([429, "queue-full"]);
+  expect(reply.headers["retry-after"]).toBe("2");
+});
+
 test("what fails later is the last line, and is thrown by the typed client", async () => {
   api.supervisor.script = async function* () {
     yield DECISION;

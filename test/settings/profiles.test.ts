@@ -84,6 +84,9 @@ test("every shipped profile loads, and differs from default only in what it says
     outputBytes: 64 * 2 ** 20,
     wallClockMs: 600_000,
     idleStopMs: 1_800_000,
+    commandsPerSession: 32,
+    commandsPerProject: 128,
+    commandsQueued: 64,
   });
 });
 

@@ -104,6 +104,7 @@ export const exec = linesRoute({
     "unknown-session",
     "too-many-pending",
     "busy",
+    "queue-full",
     "engine-unreachable",
     "engine-failed",
     "image-missing",

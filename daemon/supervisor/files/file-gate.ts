@@ -248,12 +248,7 @@ export class FileGate {
         key: digest(JSON.stringify([request, detail, staged?.sha256])),
       };
       const whole = { ...context, command };
-      const asking = askPerson(
-        { approvals, denials, now: deps.now, judge },
-        whole,
-        judged,
-        async () => undefined,
-      );
+      const asking = askPerson({ approvals, denials, now: deps.now, judge }, whole, judged);
       for (;;) {
         const step = await asking.next();
         if (!step.done) {
