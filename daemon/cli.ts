@@ -1,7 +1,7 @@
 /** The command line: loads the group that was named and nothing else, and ends with one line when something is wrong. */
-import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { fail } from "./cli/context.ts";
+import { version } from "./cli/version.ts";
 import { ERROR_KINDS } from "./errors.ts";
 
 /** Each command and how it comes: only the one that is called is loaded, so that `run` starts fast. */
@@ -9,6 +9,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   run: async () => (await import("./cli/run.ts")).runCommand(),
   agent: async () => (await import("./cli/agent.ts")).agentCommand(),
   files: async () => (await import("./cli/files.ts")).filesCommand(),
+  mcp: async () => (await import("./cli/mcp.ts")).mcpCommand(),
   approvals: async () => (await import("./cli/approvals.ts")).approvalsCommand(),
   policy: async () => (await import("./cli/policy.ts")).policyCommand(),
   project: async () => (await import("./cli/project.ts")).projectCommand(),
@@ -53,10 +54,6 @@ function throwing(command: Command, path = command.name()): Command {
     outputError: (text, write) =>
       write(`recinto: ${text.replace(/^error: /, "").trim()} (${path} --help shows how)\n`),
   });
-}
-
-function version(): string {
-  return JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
 }
 
 let called: Command | undefined;

@@ -37,6 +37,11 @@ export const ERROR_KINDS = {
     exit: 65,
     hint: "GET /openapi.json lists the methods of this path",
   },
+  "bad-upgrade": {
+    status: 426,
+    exit: 65,
+    hint: "send Connection: Upgrade and the Upgrade that GET /openapi.json names for this path",
+  },
   "browser-refused": {
     status: 403,
     exit: 77,

@@ -347,3 +347,20 @@ export const EGRESS_LEAVES_KEPT_MAX = 256;
 export const LOG_FIELD_CHARS_MAX = 16_384;
 /** A project's socket that could not be opened to its agents is tried again this often: a group or an owner was mended. */
 export const AGENT_SOCKET_RETRY_MS = 5_000;
+/** Output of a command that one MCP result carries unless asked for more, and at most: a model reads all of it, and pays. */
+export const MCP_OUTPUT_BYTES_DEFAULT = 32_768;
+export const MCP_OUTPUT_BYTES_MAX = 262_144;
+/** Bytes of a file in one MCP result; the result says where the next part begins. */
+export const MCP_READ_BYTES_DEFAULT = 65_536;
+/** Standard input and file content in one MCP call, UTF-16 units: they come in one message. */
+export const MCP_STDIN_CHARS_MAX = 1024 * 1024;
+/** Entries of a folder in one MCP result. */
+export const MCP_LIST_DEFAULT = 200;
+/** Largest message from an MCP client, bytes: a file of MCP_STDIN_CHARS_MAX in JSON's longest spelling. */
+export const MCP_MESSAGE_BYTES_MAX = 8 * 1024 * 1024;
+/** Between two lines of output told as progress: a person reads no faster, and a client may show each. */
+export const MCP_PROGRESS_EVERY_MS = 1_000;
+/** Progress is repeated this often while nothing happens: shorter than any client's time-out, which it resets. */
+export const MCP_HEARTBEAT_MS = 15_000;
+/** One line of progress, UTF-16 units. */
+export const MCP_PROGRESS_CHARS_MAX = 200;

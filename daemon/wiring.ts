@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Logger, pino, stdSerializers } from "pino";
+import { agentClient } from "./api/client.ts";
 import { type Listeners, openListeners } from "./api/listeners.ts";
 import type { Backend } from "./api/route.ts";
 import { agentGroupId, groupId } from "./api/socket-groups.ts";
@@ -164,7 +165,18 @@ function openSockets(
     adminFd,
     adminGid: config.adminGroup === null ? null : groupId(config.adminGroup),
     agentGid: (project) => agentGroupId(project, registry.listWorktrees(project)),
-    backend: { supervisor, profiles, version: VERSION },
+    backend: {
+      supervisor,
+      profiles,
+      version: VERSION,
+      // Loaded by the first agent that wants it: most never do.
+      serveMcp: async (connection, dial, worktree) => {
+        const { serveMcp } = await import("./mcp/serve-mcp.ts");
+        const client = agentClient({ socketPath: "(this daemon)", dial });
+        const ends = { input: connection, output: connection };
+        await serveMcp({ client, worktree, version: VERSION, ...ends });
+      },
+    },
     log,
     requestId: requestIds(),
   });

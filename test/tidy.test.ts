@@ -50,17 +50,8 @@ const ARROWS: Readonly<Record<string, { readonly to: readonly string[]; readonly
     why: "the API translates; the command line must not be needed to serve it",
   },
   mcp: {
-    to: [
-      "supervisor",
-      "sandbox",
-      "worktree",
-      "egress",
-      "journal",
-      "settings",
-      "policy",
-      "authority",
-    ],
-    why: "MCP is another way to the same use cases, not a way round the API's checks",
+    to: ["api/client", "api/schema"],
+    why: "MCP is a client of the API like the command line: another way to the same use cases, not one round its checks",
   },
   cli: {
     to: ["api/client", "api/schema"],
@@ -82,6 +73,8 @@ const CLI_ALONE: readonly { readonly file: RegExp; readonly to: readonly string[
   // `image build` and `doctor` are what one runs before the daemon can start.
   { file: /^cli\/image/, to: ["sandbox", "settings"] },
   { file: /^cli\/doctor/, to: ["sandbox", "settings", "worktree"] },
+  // `mcp` serves on standard streams what the daemon serves on its socket.
+  { file: /^cli\/mcp/, to: ["mcp"] },
   // Where the sockets are is said in the config.
   { file: /^cli\/(?:context|agent)/, to: ["settings"] },
 ];

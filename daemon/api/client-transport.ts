@@ -6,7 +6,7 @@ import {
   type IncomingHttpHeaders,
   type IncomingMessage,
 } from "node:http";
-import type { Readable } from "node:stream";
+import type { Duplex, Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ERROR_KINDS, type ErrorCode, RecintoError } from "../errors.ts";
 import { CLIENT_START_RETRY_MS, CLIENT_START_WAIT_MS, STREAM_AHEAD_BYTES } from "../limits.ts";
@@ -14,6 +14,8 @@ import { FRAMES_TYPE, FrameDecoder, type FrameEvent } from "./stream-frames.ts";
 
 export interface TransportOptions {
   readonly socketPath: string;
+  /** Opens each connection in place of `socketPath`: inside the daemon, on behalf of a caller that is connected already. */
+  readonly dial?: () => Duplex;
   /** Keep trying for the first seconds while the daemon starts. */
   readonly waitForStart?: boolean;
 }
@@ -150,9 +152,9 @@ export class Transport {
   #once(call: Call): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+      const { socketPath, dial } = this.#options;
       const request = httpRequest({
-        socketPath: this.#options.socketPath,
-        agent: this.#agent,
+        ...(dial === undefined ? { socketPath, agent: this.#agent } : { createConnection: dial }),
         method: call.method,
         path: pathOf(call),
         headers: {

@@ -83,6 +83,9 @@ const FRAMES =
   "The same events in binary frames, for a request with this type in Accept: docs/api-streams.md.";
 
 function success(route: Route): object {
+  if (route.upgrade !== undefined) {
+    return { 101: { description: `Goes on as \`${route.upgrade.protocol}\`.` } };
+  }
   if (route.gives !== undefined) {
     return { 200: { description: "The bytes.", content: { [route.gives]: BYTES } } };
   }

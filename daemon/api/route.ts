@@ -1,7 +1,8 @@
 /** What a route is: where it is, on which sockets, what it takes and gives, and how it is answered. */
+import type { Duplex } from "node:stream";
 import type { Logger } from "pino";
 import { z } from "zod";
-import type { ErrorCode } from "../errors.ts";
+import { type ErrorCode, RecintoError } from "../errors.ts";
 import type { Profile } from "../settings/types.ts";
 import type { Supervisor } from "../supervisor/supervisor-interface.ts";
 import type { Caller } from "../supervisor/types.ts";
@@ -23,6 +24,8 @@ export interface Backend {
   readonly openApi: () => Readonly<Record<string, unknown>>;
   /** Resolves when every project has its socket, so that who added one may use it at once. */
   readonly socketsSettled: () => Promise<void>;
+  /** Speaks MCP on a connection until it ends; the tools reach this API by `dial`, as their caller. */
+  readonly serveMcp: (connection: Duplex, dial: () => Duplex, worktree: string) => Promise<void>;
 }
 
 export type SocketKind = Caller["socket"]["kind"];
@@ -42,6 +45,15 @@ export interface RouteRequest<Params, Query, Body> {
   readonly announce: (path: string) => void;
   /** Aborts when the client is gone or the daemon closes the connection. */
   readonly signal: AbortSignal;
+  readonly log: Logger;
+}
+
+/** A connection after every check that goes on in another protocol. */
+export interface UpgradeRequest<Query> {
+  readonly query: Query;
+  readonly connection: Duplex;
+  /** Opens a connection to this same API that counts as the caller's own. */
+  readonly dial: () => Duplex;
   readonly log: Logger;
 }
 
@@ -68,6 +80,11 @@ export interface Route {
     backend: Backend,
     request: RouteRequest<never, never, never>,
   ) => AsyncIterable<object>;
+  /** The connection leaves HTTP for this protocol; `handle` is what a plain request is told. */
+  readonly upgrade?: {
+    readonly protocol: string;
+    readonly serve: (backend: Backend, request: UpgradeRequest<never>) => Promise<void>;
+  };
   /** Errors worth telling in the OpenAPI file, besides those of every route. */
   readonly errors: readonly ErrorCode[];
   /** A value (JSON), null (204) or, with `lines`, what is to be sent line by line. */
@@ -172,6 +189,30 @@ export function bytesRoute<
     lines: false,
     ...parts,
     ...filled(parts),
+  };
+}
+
+/** A route that takes the connection out of HTTP. */
+export function upgradeRoute<const Path extends string, Query extends z.ZodObject>(
+  parts: Omit<RouteParts<Path, Query, z.ZodUndefined>, "method"> & {
+    readonly query: Query;
+    readonly protocol: string;
+    readonly serve: (backend: Backend, request: UpgradeRequest<z.output<Query>>) => Promise<void>;
+  },
+): Route {
+  const { protocol, serve, ...others } = parts;
+  return {
+    ...common(parts),
+    ...others,
+    ...filled(parts),
+    method: "GET",
+    answer: null,
+    bodyGoesOn: false,
+    lines: false,
+    upgrade: { protocol, serve },
+    handle: () => {
+      throw new RecintoError("bad-upgrade", `${parts.path} is served to Upgrade: ${protocol} only`);
+    },
   };
 }
 

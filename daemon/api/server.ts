@@ -16,9 +16,13 @@ import { errorBody, sendError, sendJson, sendLines, sendNothing, sendRawError } 
 import { type BodyBudget, readJson, readLines } from "./body.ts";
 import { announcer, type BytesAnswer, BytesBody, sendBytes } from "./byte-bodies.ts";
 import { callerOf } from "./caller.ts";
+import { duplexPair } from "./duplex-pair.ts";
+import { protocolError, toRecintoError } from "./known-errors.ts";
+import { refuseBrowsers } from "./refuse-browsers.ts";
 import type { Backend, Route, RouteRequest } from "./route.ts";
 import { echo, findRoute, parsePart, queryOf } from "./router.ts";
 import { FRAMES_TYPE, sendFrames } from "./stream-frames.ts";
+import { serveUpgrade } from "./upgrade.ts";
 
 export interface ServerParts {
   readonly routes: readonly Route[];
@@ -35,9 +39,6 @@ export interface ApiServer {
   close(graceMs: number): Promise<void>;
 }
 
-/** Names by which a client may call a socket that has no host. */
-const HOSTS: readonly (string | undefined)[] = [undefined, "", "localhost", "recinto"];
-
 export function createApiServer(parts: ServerParts): ApiServer {
   const callers = new WeakMap<Duplex, Caller>();
   const http = createServer({
@@ -51,7 +52,16 @@ export function createApiServer(parts: ServerParts): ApiServer {
   });
   http.maxConnections = CONNECTIONS_MAX;
 
+  /** A connection made inside the daemon, for what is served to this caller; it is checked like one from outside. */
+  const dial = (caller: Caller): Duplex => {
+    const [near, far] = duplexPair();
+    callers.set(far, caller);
+    http.emit("connection", far);
+    return near;
+  };
+
   http.on("connection", (connection: Socket) => {
+    if (callers.has(connection)) return;
     const caller = callerOf(connection, parts.socket);
     if (caller === null) {
       parts.log.warn("a connection without peer credentials was refused");
@@ -64,6 +74,15 @@ export function createApiServer(parts: ServerParts): ApiServer {
   });
   // A client that asks first whether to send its body is served by the same steps; byte-bodies.ts tells it to go on.
   http.on("checkContinue", (request, response) => http.emit("request", request, response));
+  // Node forgets a connection that leaves HTTP: closing must know it.
+  const upgraded = new Set<Duplex>();
+  http.on("upgrade", (request: IncomingMessage, connection: Duplex, head: Buffer) => {
+    const caller = callers.get(request.socket);
+    if (caller === undefined) return void connection.destroy();
+    upgraded.add(connection);
+    connection.once("close", () => upgraded.delete(connection));
+    void serveUpgrade(parts, caller, request, connection, head, () => dial(caller));
+  });
   http.on("clientError", (error: NodeJS.ErrnoException, connection) => {
     if (connection.writable && error.code !== "ECONNRESET") {
       sendRawError(connection, protocolError(error), parts.requestId());
@@ -75,7 +94,7 @@ export function createApiServer(parts: ServerParts): ApiServer {
   });
   http.on("drop", () => parts.log.warn({ limit: CONNECTIONS_MAX }, "too many connections"));
 
-  return { http, close: (graceMs) => close(http, graceMs) };
+  return { http, close: (graceMs) => close(http, upgraded, graceMs) };
 }
 
 async function serve(
@@ -173,21 +192,6 @@ async function handleBytes(handle: () => unknown, content: BytesBody): Promise<u
   }
 }
 
-/** A browser can be made to send requests; it always says so in one of these headers (a rebound name shows in Host). */
-function refuseBrowsers(request: IncomingMessage): void {
-  for (const name of ["origin", "referer"] as const) {
-    const value = request.headers[name];
-    if (value !== undefined) {
-      throw new RecintoError("browser-refused", `the request has ${name}: ${echo(value)}`);
-    }
-  }
-  if (!HOSTS.includes(request.headers.host)) {
-    throw new RecintoError("browser-refused", `the request is for ${echo(request.headers.host)}`, {
-      hint: "send Host: localhost or recinto",
-    });
-  }
-}
-
 async function bodyOf(
   route: Route,
   request: IncomingMessage,
@@ -217,41 +221,17 @@ async function bodyOf(
 
 async function* nothing(): AsyncGenerator<never, void> {}
 
-function protocolError(error: NodeJS.ErrnoException): RecintoError {
-  switch (error.code) {
-    case "HPE_HEADER_OVERFLOW":
-      return new RecintoError(
-        "head-too-large",
-        `the request head is over the limit of ${REQUEST_HEAD_BYTES_MAX} bytes`,
-      );
-    case "ERR_HTTP_REQUEST_TIMEOUT":
-      return new RecintoError(
-        "request-timeout",
-        `the request head was not there after ${REQUEST_TIMEOUT_MS} ms`,
-      );
-    default:
-      return new RecintoError("bad-http", `the request is not HTTP/1.1 (${error.code ?? "?"})`);
-  }
-}
-
-/** What a client is told: our own errors as they are; anything else is a bug, and its details stay in the log. */
-function toRecintoError(error: unknown, log: Logger): RecintoError {
-  if (error instanceof RecintoError) {
-    if (error.status >= 500) log.error({ err: error }, error.message);
-    return error;
-  }
-  log.error({ err: error }, "unexpected error");
-  return new RecintoError("internal", "something went wrong inside recintod");
-}
-
 function splitOnce(text: string, mark: string): [string, string] {
   const at = text.indexOf(mark);
   return at === -1 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-async function close(http: Server, graceMs: number): Promise<void> {
+async function close(http: Server, upgraded: ReadonlySet<Duplex>, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => http.close(() => resolve()));
-  const cut = setTimeout(() => http.closeAllConnections(), graceMs);
+  const cut = setTimeout(() => {
+    http.closeAllConnections();
+    for (const connection of upgraded) connection.destroy();
+  }, graceMs);
   await closed;
   clearTimeout(cut);
 }

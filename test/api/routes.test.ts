@@ -44,6 +44,7 @@ test("what an agent may do is exactly this", () => {
   const forAgents = ROUTES.filter(({ sockets }) => sockets.includes("agent"));
   expect(forAgents.map(({ method, path }) => `${method} ${path}`)).toEqual([
     "GET /openapi.json",
+    "GET /v1/mcp",
     "GET /v1/sessions",
     "POST /v1/sessions",
     "DELETE /v1/sessions/{session}",

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type DestinationStream, type Logger, pino } from "pino";
 import { type Listeners, openListeners } from "../../daemon/api/listeners.ts";
+import type { Backend } from "../../daemon/api/route.ts";
 import { adminSocketPath, agentSocketPath } from "../../daemon/api/socket.ts";
 import { RecintoError } from "../../daemon/errors.ts";
 import { FakeSupervisor, project } from "./fake-supervisor.ts";
@@ -27,6 +28,7 @@ export async function startApi(
     agentGid?: number | null | (() => number | null);
     adminGid?: number | null;
     runDir?: string;
+    serveMcp?: Backend["serveMcp"];
   } = {},
 ): Promise<RunningApi> {
   const runDir = options.runDir ?? join(openFolder(), "run");
@@ -51,6 +53,7 @@ export async function startApi(
         },
       },
       version: "0.0.0-test",
+      serveMcp: options.serveMcp ?? (async (connection) => void connection.end()),
     },
     log: logger(lines),
     requestId: () => `r${++requests}`,

@@ -15,6 +15,7 @@ import {
 } from "./files.ts";
 import { gitStatus, undoImport } from "./git.ts";
 import { previewRules, replay, stats } from "./history.ts";
+import { speakMcp } from "./mcp.ts";
 import {
   acceptHazard,
   describeApi,
@@ -66,6 +67,7 @@ export const ROUTES: readonly Route[] = [
   forgetHazard,
   health,
   verifyJournal,
+  speakMcp,
   listProfiles,
   checkProfile,
   showProfile,

@@ -1,0 +1,64 @@
+/** Connections that leave HTTP for another protocol, after the same checks as any request. */
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import type { Logger } from "pino";
+import { RecintoError } from "../errors.ts";
+import type { Caller } from "../supervisor/types.ts";
+import { sendRawError } from "./answer.ts";
+import { toRecintoError } from "./known-errors.ts";
+import { refuseBrowsers } from "./refuse-browsers.ts";
+import type { Backend, Route } from "./route.ts";
+import { echo, findRoute, parsePart, queryOf } from "./router.ts";
+
+export interface UpgradeParts {
+  readonly routes: readonly Route[];
+  readonly backend: Backend;
+  readonly log: Logger;
+  readonly requestId: () => string;
+}
+
+/** `dial` opens a connection to this same server that counts as the caller's own. */
+export async function serveUpgrade(
+  parts: UpgradeParts,
+  caller: Caller,
+  request: IncomingMessage,
+  connection: Duplex,
+  head: Buffer,
+  dial: () => Duplex,
+): Promise<void> {
+  const log = parts.log.child({ uid: caller.uid, pid: caller.pid });
+  connection.on("error", (err) => log.debug({ err }, "an upgraded connection broke off"));
+  let upgrade: NonNullable<Route["upgrade"]>;
+  let query: unknown;
+  try {
+    ({ upgrade, query } = checked(parts.routes, caller, request));
+  } catch (error) {
+    sendRawError(connection, toRecintoError(error, log), parts.requestId());
+    return;
+  }
+  connection.write(
+    `HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: ${upgrade.protocol}\r\n\r\n`,
+  );
+  if (head.length > 0) connection.unshift(head);
+  try {
+    await upgrade.serve(parts.backend, { query: query as never, connection, dial, log });
+    // The other side may keep its end open for ever.
+    connection.end(() => connection.destroy());
+  } catch (err) {
+    // It speaks another protocol by now, in which nothing was said about this.
+    log.error({ err }, `serving ${upgrade.protocol} failed`);
+    connection.destroy();
+  }
+}
+
+function checked(routes: readonly Route[], caller: Caller, request: IncomingMessage) {
+  refuseBrowsers(request);
+  const [path = "", search = ""] = (request.url ?? "").split("?", 2);
+  const { route } = findRoute(routes, caller.socket.kind, request.method ?? "", path);
+  const { upgrade } = route;
+  const wanted = request.headers.upgrade;
+  if (upgrade === undefined || wanted?.toLowerCase() !== upgrade.protocol) {
+    throw new RecintoError("bad-upgrade", `${echo(path)} does not upgrade to ${echo(wanted)}`);
+  }
+  return { upgrade, query: parsePart(route.query, "query", queryOf(new URLSearchParams(search))) };
+}
