@@ -38,8 +38,9 @@ export async function targetOf(command: Command): Promise<AgentTarget> {
   }
   const { runDir } = await whereOf(command);
   const socketPath = process.env.RECINTO_SOCKET ?? join(runDir, "projects", project, "agent.sock");
-  const here = resolve(worktree);
-  return { socketPath, project, worktree: isFolder(here) ? here : worktree };
+  // A bare word is the name of a worktree wherever one stands: /dev is not what `--worktree dev` means.
+  const path = /^\.\.?$|\//.test(worktree) ? resolve(worktree) : null;
+  return { socketPath, project, worktree: path !== null && isFolder(path) ? path : worktree };
 }
 
 /** For root, who must know the worktree's owner before it connects: asks over the admin socket what a name means. */

@@ -1,6 +1,6 @@
 /** recintod as a service of a real systemd, booted in a container: installed, started, watched, reloaded, stopped, taken away. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, realpathSync } from "node:fs";
+import { chmodSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -12,6 +12,8 @@ const missing = await whyNot();
 const CHECKOUT = realpathSync(fileURLToPath(new URL("../..", import.meta.url)));
 const PATIENCE_MS = 240_000;
 
+/** At the same path on both sides, since the engine mounts from here what the daemon on the machine names. */
+const shared = mkdtempSync("/srv/rs-");
 let machine = "";
 
 interface Said {
@@ -21,8 +23,8 @@ interface Said {
 }
 
 /**
- * A command on the machine, as root. It has no engine: a daemon with the state directory of a real installation would
- * take the sandboxes of one that may be running here for its own.
+ * A command on the machine, as root. The engine is where no default configuration finds it: a daemon with the state
+ * directory of a real installation would take the sandboxes of one that may be running here for its own.
  */
 function on(script: string): Said {
   const { status, stdout, stderr } = spawnSync("docker", ["exec", machine, "bash", "-c", script], {
@@ -51,8 +53,9 @@ async function until(what: string, script: string, seconds = 90): Promise<void> 
 }
 
 const property = (name: string) => must(`systemctl show recintod -p ${name} --value`);
+/** Serving again as another process; for a moment after its end there is none, and the unit still counts as active. */
 const activeAs = (pid: string) =>
-  `[ "$(systemctl is-active recintod)" = active ] && [ "$(systemctl show recintod -p MainPID --value)" != ${pid} ]`;
+  `[ "$(systemctl is-active recintod)" = active ] && now=$(systemctl show recintod -p MainPID --value) && [ $now != 0 ] && [ $now != ${pid} ]`;
 
 /** npm as it runs here, for the pruning of packages: the machine has no registry. */
 function npmMounts(): string[] {
@@ -69,7 +72,8 @@ async function boot(): Promise<void> {
     store: new DockerEngine(SOCKET),
     onProgress: () => {},
   });
-  mkdirSync(join(CHECKOUT, ".cache"), { recursive: true });
+  // The machine sees the checkout read-only: what is stale is built here.
+  execFileSync(join(CHECKOUT, "scripts/build"), ["--quiet"], { stdio: "ignore" });
   const node = realpathSync(process.execPath);
   const words = ["run", "--detach", "--network", "none", "--label", "io.recinto.test=service"];
   for (const right of ["SYS_ADMIN", "NET_ADMIN", "SYS_PTRACE"]) words.push("--cap-add", right);
@@ -78,6 +82,7 @@ async function boot(): Promise<void> {
   for (const folder of ["/run", "/run/lock", "/tmp"]) words.push("--tmpfs", folder);
   words.push("-v", `${CHECKOUT}:${CHECKOUT}:ro`, "--tmpfs", join(CHECKOUT, ".cache"));
   words.push("-v", `${node}:/usr/bin/node:ro`, ...npmMounts(), "-e", "container=docker");
+  words.push("-v", `${shared}:${shared}`, "-v", `${SOCKET}:/engine.sock`);
   words.push(ref, "/sbin/init");
   machine = execFileSync("docker", words, { encoding: "utf8" }).trim();
   await until("systemd starts", "systemctl is-system-running | grep -E 'running|degraded'");
@@ -92,6 +97,7 @@ describe.skipIf(missing)("recintod as a service of systemd (D5)", () => {
   beforeAll(boot, PATIENCE_MS);
   afterAll(() => {
     if (machine !== "") execFileSync("docker", ["rm", "-f", "-v", machine], { stdio: "ignore" });
+    rmSync(shared, { recursive: true, force: true });
   });
 
   test("a dry run says every step and changes nothing", () => {
@@ -269,6 +275,34 @@ describe.skipIf(missing)("recintod as a service of systemd (D5)", () => {
       expect(must("cat /etc/recinto/config.yaml")).toBe("adminGroup: recinto");
       expect(must("recinto events --json | head -1")).toContain(`"seq":${entries}`);
       expect(on("recinto journal verify").code).toBe(0);
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "with all of that in force it judges, makes a sandbox and runs a command in it",
+    async () => {
+      chmodSync(shared, 0o755);
+      const config = ["adminGroup: recinto", "engineSocket: /engine.sock"];
+      config.push(`runDir: ${shared}/run`, `stateDir: ${shared}/state`);
+      must(
+        `printf '%s\n' ${config.map((line) => `'${line}'`).join(" ")} >/etc/recinto/config.yaml`,
+      );
+      must("systemctl restart recintod");
+      const root = `${shared}/shop`;
+      must(`set -e; useradd agent; git init -q -b main ${root}; cd ${root}; echo hello >a.txt; git add a.txt
+      git -c user.name=t -c user.email=t@example.org commit -qm first
+      git worktree add -q -b dev .worktrees/dev; chown -R agent:agent ${root}`);
+      const recinto = `recinto --run-dir ${shared}/run`;
+      must(
+        `${recinto} project add shop --root ${root} --worktrees '.worktrees/*' --profile default`,
+      );
+      const as = `cd /; setpriv --reuid=agent --regid=agent --init-groups ${recinto} run --project shop --worktree dev`;
+      expect(must(`${as} -- 'cat a.txt && git status --short --branch'`)).toBe("hello\n## dev");
+      must(`${as} -- 'touch made.txt' </dev/null >/tmp/touch 2>&1 &`);
+      await until("the question", `${recinto} approvals list | grep -q 'touch made.txt'`);
+      must(`${recinto} project remove shop`);
+      must("printf 'adminGroup: recinto\n' >/etc/recinto/config.yaml; systemctl restart recintod");
     },
     PATIENCE_MS,
   );
