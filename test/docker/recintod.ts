@@ -28,9 +28,12 @@ export class Recintod {
   admin: AdminClient;
   process: ChildProcess | undefined;
   stderr = "";
+  readonly #main: string;
   #log = "";
 
-  constructor() {
+  /** `main`: another program than this checkout's own source, such as a built one. */
+  constructor({ main = MAIN }: { readonly main?: string } = {}) {
+    this.#main = main;
     // Short: a socket's path may have 107 bytes. Passable, as /run and /srv are.
     this.base = mkdtempSync(join(tmpdir(), "rd-"));
     chmodSync(this.base, 0o755);
@@ -48,7 +51,8 @@ export class Recintod {
     await this.engine.open(join(this.base, "engine.sock"));
     this.#log = "";
     this.stderr = "";
-    const words = ["--import", TSX, MAIN, "--config", this.configFile];
+    const loader = this.#main.endsWith(".ts") ? ["--import", TSX] : [];
+    const words = [...loader, this.#main, "--config", this.configFile];
     const child = spawn(process.execPath, words, { cwd: "/", stdio: ["ignore", "pipe", "pipe"] });
     this.process = child;
     child.stderr?.on("data", (chunk) => {
