@@ -26,6 +26,7 @@ import { watchedWall } from "./supervisor/accounts.ts";
 import { randomId } from "./supervisor/ids.ts";
 import type { SupervisorDeps } from "./supervisor/ports.ts";
 import { privateGitPort } from "./supervisor/private-git-port.ts";
+import { SteadyClock } from "./supervisor/steady-clock.ts";
 import { createSupervisor } from "./supervisor/supervisor.ts";
 import type { Supervisor } from "./supervisor/supervisor-interface.ts";
 import { watchWithChokidar } from "./worktree/chokidar-watcher.ts";
@@ -80,10 +81,15 @@ export async function startDaemon(
   ground: Ground = REAL_GROUND,
 ): Promise<Daemon> {
   mkdirSync(config.stateDir, { recursive: true, mode: 0o700 });
+  const clock = new SteadyClock({ wall: Date.now, monotonic: () => performance.now() });
+  const { now } = clock;
   const journal = openJournal(join(config.stateDir, "journal.sqlite"), {
-    now: Date.now,
+    now,
     onListenerError: (err) => log.error({ err }, "a reader of the journal failed"),
   });
+  const [newest] = journal.read({ newest: true, limit: 1 });
+  const behindMs = clock.notBefore(newest?.at ?? 0);
+  if (behindMs > 0) log.warn({ behindMs }, "the machine's clock is behind the record's last entry");
   const engine = ground.engine(config.engineSocket);
   const program = await installRunner(config.stateDir);
   if (program.folder === null) log.warn({ reason: program.missing }, "commands go by docker exec");
@@ -121,7 +127,7 @@ export async function startDaemon(
       new Egress({
         network: ground.network,
         interception: interceptBy(authority, Date.now),
-        now: Date.now,
+        now,
         record,
       }),
     gits,
@@ -129,7 +135,7 @@ export async function startDaemon(
     watch: config.watcher === "chokidar" ? watchWithChokidar : (options) => watchWorktree(options),
     evaluate,
     adminWall: watchedWall(config, process.getuid?.() ?? 0),
-    now: Date.now,
+    now,
     newId: randomId,
     log,
   };

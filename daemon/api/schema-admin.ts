@@ -77,6 +77,8 @@ export const JournalEventSchema = z
     "approval.answered",
     "approval.timed_out",
     "approval.cancelled",
+    "approval.used",
+    "approval.lapsed",
     "rule.saved",
     "rule.revoked",
     "rules.reloaded",

@@ -3,10 +3,22 @@ import { chmodSync, closeSync, lstatSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
 import { RecintoError } from "../errors.ts";
+import { rebuildStanding } from "./standing-table.ts";
 
 /** Marks the file as ours ("RCNT") and says which layout it has. */
 const APPLICATION_ID = 0x52434e54;
-const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 2;
+
+/** What stands (standing.ts): `entry` is the row as JSON, so that it outlives the row. */
+const STANDING = `
+CREATE TABLE standing (
+  kind  TEXT NOT NULL,
+  id    TEXT NOT NULL,
+  seq   INTEGER NOT NULL,
+  entry TEXT NOT NULL,
+  PRIMARY KEY (kind, id)
+) STRICT;
+`;
 
 const SCHEMA = `
 CREATE TABLE entries (
@@ -73,12 +85,17 @@ function migrate(db: Database.Database, path: string): void {
   const tables = db.prepare("SELECT count(*) FROM sqlite_master").pluck().get();
   if (version === 0 && application === 0 && tables === 0) {
     db.exec(SCHEMA);
+    db.exec(STANDING);
     db.pragma(`application_id = ${APPLICATION_ID}`);
     db.pragma(`user_version = ${SCHEMA_VERSION}`);
   } else if (application !== APPLICATION_ID) {
     throw new RecintoError("journal-broken", `${path} is a database, but not a recinto journal`, {
       hint: "name another state directory, or move the file away",
     });
+  } else if (version === 1) {
+    db.exec(STANDING);
+    rebuildStanding(db);
+    db.pragma(`user_version = ${SCHEMA_VERSION}`);
   } else if (version !== SCHEMA_VERSION) {
     throw new RecintoError(
       "journal-broken",

@@ -13,6 +13,8 @@ import { CHAIN_START, type ChainState, chainBreak, entryHash, GENESIS, type Row 
 import { isCorruption, openDatabase } from "./database.ts";
 import { DiskSync, syncFolderOf } from "./disk-sync.ts";
 import { selectEntries } from "./query.ts";
+import type { StandingKind } from "./standing.ts";
+import { StandingTable } from "./standing-table.ts";
 import type {
   EntryQuery,
   Journal,
@@ -43,6 +45,11 @@ export function openJournal(path: string, options: JournalOptions): Journal {
   }
 }
 
+interface Written {
+  readonly row: Row;
+  readonly entry: JournalEntry;
+}
+
 class SqliteJournal implements Journal {
   readonly #db: Database.Database;
   readonly #options: JournalOptions;
@@ -50,7 +57,8 @@ class SqliteJournal implements Journal {
   readonly #batch: Database.Statement<[number, number], Row>;
   readonly #listeners = new Set<(entry: JournalEntry) => void>();
   readonly #disk: DiskSync;
-  readonly #transact: (rows: readonly { row: Row }[]) => void;
+  readonly #standing: StandingTable;
+  readonly #transact: (rows: readonly Written[]) => void;
   #lost: unknown = null;
   #tail: ChainState;
 
@@ -61,8 +69,12 @@ class SqliteJournal implements Journal {
       "INSERT INTO entries VALUES (@seq, @at, @event, @project, @session, @uid, @data, @hash)",
     );
     this.#batch = db.prepare("SELECT * FROM entries WHERE seq > ? ORDER BY seq LIMIT ?");
-    this.#transact = db.transaction((rows: readonly { row: Row }[]) => {
-      for (const { row } of rows) this.#insert.run(row);
+    this.#standing = new StandingTable(db);
+    this.#transact = db.transaction((rows: readonly Written[]) => {
+      for (const { row, entry } of rows) {
+        this.#insert.run(row);
+        this.#standing.apply(row, entry.data);
+      }
     });
     this.#tail = this.#checkedTail(path);
     this.#disk = new DiskSync(`${path}-wal`);
@@ -104,7 +116,7 @@ class SqliteJournal implements Journal {
 
   #write(entries: readonly NewEntry[]): readonly JournalEntry[] {
     if (this.#lost !== null) throw this.#failed(this.#lost);
-    let written: readonly { row: Row; entry: JournalEntry }[];
+    let written: readonly Written[];
     try {
       written = this.#chained(entries);
       this.#transact(written);
@@ -122,6 +134,10 @@ class SqliteJournal implements Journal {
     const rows = this.#db.prepare<unknown[], Row>(sql).all(...values);
     if (query.newest) rows.reverse();
     return rows.map(entryOf);
+  }
+
+  standing(kind: StandingKind): readonly JournalEntry[] {
+    return this.#standing.rows(kind).map(entryOf);
   }
 
   verify(): VerifyResult {
@@ -158,7 +174,7 @@ class SqliteJournal implements Journal {
     if (this.#db.open) this.#db.close();
   }
 
-  #chained(entries: readonly NewEntry[]): { row: Row; entry: JournalEntry }[] {
+  #chained(entries: readonly NewEntry[]): Written[] {
     let { seq, hash } = this.#tail;
     const at = this.#options.now();
     return entries.map((given) => {

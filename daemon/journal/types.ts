@@ -1,4 +1,5 @@
 /** What the journal holds: one line for everything decided and done, chained by hash. */
+import type { StandingKind } from "./standing.ts";
 
 /** The events of today. Data are plain JSON; times are Unix milliseconds. */
 export type JournalEvent =
@@ -11,6 +12,10 @@ export type JournalEvent =
   | "approval.answered"
   | "approval.timed_out"
   | "approval.cancelled"
+  /** A command took it up: from here on it is spent, whatever becomes of the command. */
+  | "approval.used"
+  /** It was approved and no command took it up in time. */
+  | "approval.lapsed"
   | "rule.saved"
   | "rule.revoked"
   | "rules.reloaded"
@@ -105,6 +110,8 @@ export interface Journal {
   /** Resolves when all that was appended before the call is on disk; rejects with `journal-failed`. */
   synced(): Promise<void>;
   read(query: EntryQuery): readonly JournalEntry[];
+  /** The entries by which something of this kind stands now, oldest first: no more are read than there are. */
+  standing(kind: StandingKind): readonly JournalEntry[];
   /** Reads the whole journal in batches, without holding it in memory. */
   verify(): VerifyResult;
   /** The same, letting other work go on between batches. */

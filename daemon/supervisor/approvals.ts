@@ -9,6 +9,7 @@ import {
 } from "../limits.ts";
 import type { DenialBook } from "./denial-book.ts";
 import { namedEndpoints } from "./endpoints.ts";
+import { type KeptQuestion, LAPSED, questionData } from "./kept-question.ts";
 import type { RuleStore } from "./rule-store.ts";
 import type { ApprovalFilter, StoredRule } from "./supervisor-interface.ts";
 import type { Answer, AuthorityInfo, PendingApproval } from "./types.ts";
@@ -37,7 +38,8 @@ interface Filed {
   waiting: number;
   /** Approved once, and no command has started on it yet. */
   unused: boolean;
-  readonly timer: NodeJS.Timeout;
+  /** Ends the question, or lapses the approval. */
+  timer: NodeJS.Timeout;
   readonly over: Promise<PendingApproval>;
   readonly settle: (approval: PendingApproval) => void;
 }
@@ -46,6 +48,7 @@ export class Approvals {
   readonly #options: ApprovalsOptions;
   readonly #filed = new Map<string, Filed>();
   readonly #listeners = new Set<(approval: PendingApproval) => void>();
+  #left = false;
 
   constructor(options: ApprovalsOptions) {
     this.#options = options;
@@ -65,24 +68,40 @@ export class Approvals {
       expiresAt: createdAt + timeoutMs,
       state: "pending",
     };
-    const { action, command, cwd, verdict, facts, changed } = approval;
-    const data = { action, command, cwd, reason: verdict.reason, facts, timeoutMs, changed };
-    this.#options.journal.append(this.#entry(approval, "approval.requested", data));
-    let settle: Filed["settle"] = () => undefined;
-    const over = new Promise<PendingApproval>((resolve) => {
-      settle = resolve;
-    });
-    const timer = setTimeout(
-      () => this.#end(approval.id, "timed-out", "nobody answered in time"),
-      Math.min(timeoutMs, TIMER_MS_MAX),
+    this.#options.journal.append(
+      this.#entry(approval, "approval.requested", questionData(approval, key)),
     );
-    this.#filed.set(approval.id, { approval, key, waiting: 0, unused: false, timer, over, settle });
+    this.#keep(approval, key, timeoutMs);
     this.#prune();
     this.#tell(approval);
     return approval;
   }
 
-  /** Resolves once it is not pending any more. */
+  /** Takes over what a former daemon left: open questions, and approvals that no command has used. */
+  restore(kept: readonly KeptQuestion[]): void {
+    for (const { approval, key, leftMs } of kept) this.#keep(approval, key, leftMs);
+  }
+
+  #keep(approval: PendingApproval, key: string | null, leftMs: number): void {
+    let settle: Filed["settle"] = () => undefined;
+    const over = new Promise<PendingApproval>((resolve) => {
+      settle = resolve;
+    });
+    const unused = approval.state === "approved";
+    const timer = this.#timer(approval.id, unused, leftMs);
+    const filed = { approval, key, waiting: 0, unused, timer, over, settle };
+    this.#filed.set(approval.id, filed);
+    if (unused) settle(approval);
+  }
+
+  /** By a timer and not by the time of day: a clock that is set prolongs nothing. */
+  #timer(id: string, unused: boolean, ms: number): NodeJS.Timeout {
+    const end = () =>
+      unused ? this.#lapse(id) : this.#end(id, "timed-out", "nobody answered in time");
+    return setTimeout(end, Math.min(ms, TIMER_MS_MAX)).unref();
+  }
+
+  /** Resolves once it is not pending any more, or this daemon does not wait for it any more. */
   over(id: string): Promise<PendingApproval> {
     return this.#find(id).over;
   }
@@ -111,12 +130,19 @@ export class Approvals {
     };
   }
 
-  /** Uses up an approval: true exactly once, for the command that may start on it. */
+  /**
+   * Uses up an approval: true exactly once, for the command that may start on it, also over a restart: it is on record
+   * before the command is. Throws `journal-failed`.
+   */
   use(id: string): boolean {
     const filed = this.#find(id);
-    const { unused } = filed;
+    if (!filed.unused) return false;
+    const { approval } = filed;
+    const data = { action: approval.action };
+    this.#options.journal.appendSoon([this.#entry(approval, "approval.used", data)]);
     filed.unused = false;
-    return unused;
+    clearTimeout(filed.timer);
+    return true;
   }
 
   /**
@@ -166,12 +192,27 @@ export class Approvals {
     }
     denials.commit();
     filed.unused = true;
-    return this.#settle(filed, approved);
+    this.#settle(filed, approved);
+    filed.timer = this.#timer(id, true, APPROVAL_UNUSED_MAX_MS);
+    return approved;
   }
 
   /** Ends a question that nobody waits for any more; one that is over stays as it is. */
   cancel(id: string, reason: string): void {
     this.#end(id, "cancelled", reason);
+  }
+
+  /** The daemon stops: nobody waits on, and what is open stays open on record for the next one. */
+  leave(): void {
+    this.#left = true;
+    for (const { timer, approval, settle } of this.#filed.values()) {
+      clearTimeout(timer);
+      settle(approval);
+    }
+  }
+
+  get left(): boolean {
+    return this.#left;
   }
 
   get(id: string): PendingApproval {
@@ -216,6 +257,21 @@ export class Approvals {
       this.#options.onError(error);
     }
     this.#settle(filed, ended);
+  }
+
+  /** It stays approved to look at, but no command may start on it any more. */
+  #lapse(id: string): void {
+    const filed = this.#filed.get(id);
+    if (filed === undefined || !filed.unused) return;
+    filed.unused = false;
+    const { approval } = filed;
+    const data = { action: approval.action, reason: LAPSED };
+    try {
+      this.#options.journal.append(this.#entry(approval, "approval.lapsed", data));
+    } catch (error) {
+      // The next start finds its time over and records it then.
+      this.#options.onError(error);
+    }
   }
 
   #settle(filed: Filed, approval: PendingApproval): PendingApproval {

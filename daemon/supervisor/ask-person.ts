@@ -174,7 +174,7 @@ async function* held(
     for (;;) {
       const now = deps.now();
       const current = deps.approvals.get(id);
-      if (current.state !== "pending" || now >= giveUpAt) {
+      if (current.state !== "pending" || now >= giveUpAt || deps.approvals.left) {
         settled = true;
         return current;
       }

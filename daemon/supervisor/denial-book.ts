@@ -14,8 +14,6 @@ export interface DenialChange {
 }
 
 const NOTHING: DenialChange = { entries: [], commit() {} };
-/** Entries of the journal read at a time. */
-const PAGE = 1_000;
 
 export class DenialBook {
   readonly #states = new Map<string, { readonly key: Counted; readonly state: DenialState }>();
@@ -23,22 +21,11 @@ export class DenialBook {
   /** Reads the counters back from the journal, which holds every change of them. */
   static restore(journal: Journal): DenialBook {
     const book = new DenialBook();
-    for (let afterSeq = 0; ; ) {
-      const page = journal.read({
-        afterSeq,
-        events: ["denials.changed", "denials.reset"],
-        limit: PAGE,
-      });
-      for (const { data } of page) {
-        const { project, worktree, uid, state } = data as unknown as Counted & {
-          state: DenialState;
-        };
-        book.#set({ project, worktree, uid }, state);
-      }
-      const last = page.at(-1);
-      if (last === undefined || page.length < PAGE) return book;
-      afterSeq = last.seq;
+    for (const { data } of journal.standing("denials")) {
+      const { project, worktree, uid, state } = data as unknown as Counted & { state: DenialState };
+      book.#set({ project, worktree, uid }, state);
     }
+    return book;
   }
 
   state(key: Counted): DenialState {

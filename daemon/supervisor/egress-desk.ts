@@ -241,12 +241,15 @@ class Questions {
     this.#ids.add(id);
     const letGo = this.#approvals.wait(id);
     try {
-      const { state, reason = "", authority } = await this.#approvals.over(id);
+      const { state, reason: given, authority } = await this.#approvals.over(id);
       if (state === "approved" && authority !== undefined && this.#approvals.use(id)) {
         return authority;
       }
-      if (state === "denied") return reason === "" ? "a person said no" : `a person: ${reason}`;
-      return state === "timed-out" ? "nobody answered in time; try again later" : reason;
+      if (state === "denied")
+        return given === undefined ? "a person said no" : `a person: ${given}`;
+      return state === "timed-out"
+        ? "nobody answered in time; try again later"
+        : (given ?? "recintod is stopping");
     } finally {
       this.#ids.delete(id);
       letGo();

@@ -23,6 +23,7 @@ export function noticing(journal: Journal): NoticingJournal {
     appendSoon: (entries) => notice(() => journal.appendSoon(entries)),
     synced: () => journal.synced(),
     read: (query) => journal.read(query),
+    standing: (kind) => journal.standing(kind),
     verify: () => journal.verify(),
     verifyInSteps: () => journal.verifyInSteps(),
     subscribe: (listener) => journal.subscribe(listener),

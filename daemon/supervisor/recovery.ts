@@ -1,83 +1,88 @@
-/** What a daemon that ended without a word left open in the journal, closed truthfully at the next start. */
-import type { Journal, JournalEntry, JournalEvent, NewEntry } from "../journal/types.ts";
+/** What a daemon that ended without a word left open: taken over where it can go on, else closed truthfully on record. */
+import type { Journal, JournalEntry, NewEntry } from "../journal/types.ts";
+import { type KeptQuestion, keptQuestion, LAPSED } from "./kept-question.ts";
 
-/** What opens something, the field that names it, what may close it, and what closes it here. */
-const OPENINGS: readonly {
-  readonly event: JournalEvent;
-  readonly id: (entry: JournalEntry) => unknown;
-  readonly closedBy: readonly JournalEvent[];
-  readonly close: JournalEvent;
-  readonly reason: string;
-}[] = [
-  {
-    event: "exec.started",
-    id: ({ data }) => data.exec,
-    closedBy: ["exec.exited", "exec.lost"],
-    close: "exec.lost",
-    reason: "the daemon ended while it ran; how it ended is not known",
-  },
-  {
-    event: "approval.requested",
-    id: ({ data }) => data.approval,
-    closedBy: ["approval.answered", "approval.timed_out", "approval.cancelled"],
-    close: "approval.cancelled",
-    reason: "the daemon ended while it waited; nobody answered it",
-  },
-  {
-    event: "session.opened",
-    id: ({ session }) => session,
-    closedBy: ["session.closed"],
-    close: "session.closed",
-    reason: "the daemon ended while it was open",
-  },
-];
-
-/** Entries of the journal read at a time. */
-const PAGE = 1_000;
-
-/** The entries that close what is open; each earlier start has closed what was before it. */
-export function closingEntries(journal: Journal): readonly NewEntry[] {
-  const [lastStart] = journal.read({ events: ["daemon.started"], newest: true, limit: 1 });
-  const open = new Map<string, NewEntry>();
-  const events = OPENINGS.flatMap(({ event, closedBy }) => [event, ...closedBy]);
-  for (const entry of entriesAfter(journal, lastStart?.seq ?? 0, events)) note(open, entry);
-  return [...open.values()];
+/** A session as it was opened. */
+export interface KeptSession {
+  readonly id: string;
+  readonly project: string;
+  readonly worktree: string;
+  readonly uid: number;
+  readonly gid: number;
+  readonly openedAt: number;
 }
 
-/** Imports of commits that were begun and whose outcome nobody recorded, since the last start. */
+export interface TakenOver {
+  /** What is over, to be recorded together with the start. */
+  readonly closing: readonly NewEntry[];
+  readonly sessions: readonly KeptSession[];
+  readonly questions: readonly KeptQuestion[];
+}
+
+const LOST = "the daemon ended while it ran; how it ended is not known";
+const UNREACHABLE = "the daemon ended while it waited; nothing could run by an answer to it";
+
+/** `now`: a clock that never goes back, so that what is over stays over. */
+export function takeOver(journal: Journal, now: number): TakenOver {
+  const closing: NewEntry[] = journal
+    .standing("exec")
+    .map((entry) => ended(entry, "exec.lost", { ...idsOf(entry), reason: LOST }));
+  const sessions: KeptSession[] = [];
+  for (const entry of journal.standing("session")) {
+    const session = keptSession(entry);
+    if (session !== null) sessions.push(session);
+    else closing.push(ended(entry, "session.closed", { reason: "it cannot be read back" }));
+  }
+  const live = new Set(sessions.map(({ id }) => id));
+  const answers = new Map(
+    journal.standing("approval").map((entry) => [String(entry.data.approval), entry]),
+  );
+  const questions: KeptQuestion[] = [];
+  for (const entry of journal.standing("question")) {
+    const answer = answers.get(String(entry.data.approval)) ?? null;
+    const kept = live.has(entry.session ?? "") ? keptQuestion(entry, answer, now) : null;
+    // A connection that waited for its host ended with the daemon.
+    const reachable = kept !== null && kept.approval.host === undefined;
+    if (reachable && kept.leftMs > 0) questions.push(kept);
+    else closing.push(over(entry, answer, reachable));
+  }
+  return { closing, sessions, questions };
+}
+
+/** Imports of commits that were begun and whose outcome nobody recorded. */
 export function openImports(journal: Journal): readonly JournalEntry[] {
-  const [lastStart] = journal.read({ events: ["daemon.started"], newest: true, limit: 1 });
-  const open = new Map<unknown, JournalEntry>();
-  const events = ["git.import.intended", "git.imported", "git.left"] as const;
-  for (const entry of entriesAfter(journal, lastStart?.seq ?? 0, events)) {
-    if (entry.event === "git.import.intended") open.set(entry.data.action, entry);
-    else open.delete(entry.data.action);
-  }
-  return [...open.values()];
+  return journal.standing("import");
 }
 
-function* entriesAfter(
-  journal: Journal,
-  seq: number,
-  events: readonly JournalEvent[],
-): Generator<JournalEntry> {
-  for (let afterSeq = seq; ; ) {
-    const page = journal.read({ afterSeq, events, limit: PAGE });
-    yield* page;
-    const last = page.at(-1);
-    if (last === undefined || page.length < PAGE) return;
-    afterSeq = last.seq;
+function over(entry: JournalEntry, answer: JournalEntry | null, reachable: boolean): NewEntry {
+  const ids = idsOf(entry);
+  if (answer !== null) {
+    return ended(entry, "approval.lapsed", {
+      ...ids,
+      reason: reachable ? LAPSED : UNREACHABLE,
+    });
   }
+  return reachable
+    ? ended(entry, "approval.timed_out", { ...ids, reason: "nobody answered in time" })
+    : ended(entry, "approval.cancelled", { ...ids, reason: UNREACHABLE });
 }
 
-function note(open: Map<string, NewEntry>, entry: JournalEntry): void {
-  for (const { event, id, closedBy, close, reason } of OPENINGS) {
-    const key = `${event} ${String(id(entry))}`;
-    if (entry.event === event) {
-      const { project, session } = entry;
-      const { action, exec, approval } = entry.data;
-      const data = { action, exec, approval, reason };
-      open.set(key, { event: close, project, session, data });
-    } else if (closedBy.includes(entry.event)) open.delete(key);
-  }
+function keptSession({ session, project, uid, at, data }: JournalEntry): KeptSession | null {
+  const { worktree, gid, openedAt = at } = data;
+  if (session === null || project === null || uid === null) return null;
+  if (typeof worktree !== "string" || typeof gid !== "number") return null;
+  return { id: session, project, worktree, uid, gid, openedAt: Number(openedAt) };
+}
+
+function idsOf({ data }: JournalEntry): Readonly<Record<string, unknown>> {
+  const { action, exec, approval } = data;
+  return { action, exec, approval };
+}
+
+function ended(
+  { project, session }: JournalEntry,
+  event: NewEntry["event"],
+  data: Readonly<Record<string, unknown>>,
+): NewEntry {
+  return { event, project, session, data };
 }

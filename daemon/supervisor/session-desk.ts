@@ -68,8 +68,9 @@ export class SessionDesk {
     if (existing !== null) return { session: this.describe(existing), existing: true };
     watches.ensure(project, registry.profile(project.profile), worktree);
     const session = sessions.create(caller, project.id, worktree);
-    const { id, uid } = session;
-    const data = { worktree, profile: project.profile, pid: caller.pid, gid: caller.gid };
+    const { id, uid, openedAt } = session;
+    const { pid, gid } = caller;
+    const data = { worktree, profile: project.profile, pid, gid, openedAt };
     journal.append({ event: "session.opened", project: project.id, session: id, uid, data });
     sessions.add(session);
     return { session: this.describe(session), existing: false };
@@ -87,12 +88,6 @@ export class SessionDesk {
     await settleWithin(SHUTDOWN_GRACE_MS, session.work);
     const { id, project } = session;
     journal.append({ event: "session.closed", project, session: id, uid, data: { reason } });
-  }
-
-  /** For the daemon, which stops. */
-  async closeAll(reason: string): Promise<void> {
-    const all = this.#parts.sessions.all();
-    await Promise.all(all.map((session) => this.close(session, null, reason)));
   }
 
   /** Also where project or profile cannot be used any more: a session that is there is shown. */

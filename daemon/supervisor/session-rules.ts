@@ -20,8 +20,6 @@ export interface SessionRulesKey {
   readonly uid: number;
 }
 
-const PAGE = 1_000;
-
 export class SessionRuleBook {
   readonly #given = new Map<string, SessionRules>();
   readonly #now: () => number;
@@ -33,13 +31,10 @@ export class SessionRuleBook {
   /** Reads them back from the journal, which holds every giving and taking back. */
   static restore(journal: Journal, now: () => number): SessionRuleBook {
     const book = new SessionRuleBook(now);
-    for (let afterSeq = 0; ; ) {
-      const page = journal.read({ afterSeq, events: ["session.rules"], limit: PAGE });
-      for (const { data } of page) book.#set(data as unknown as SessionRules);
-      const last = page.at(-1);
-      if (last === undefined || page.length < PAGE) return book;
-      afterSeq = last.seq;
+    for (const { data } of journal.standing("session-rules")) {
+      book.#set(data as unknown as SessionRules);
     }
+    return book;
   }
 
   /** What holds for a session: given for its user, and for anybody on its worktree. */

@@ -1,6 +1,7 @@
 /** The live sessions: one per sandbox, opened and found by who calls, ended when nothing uses them. */
 import { RecintoError } from "../errors.ts";
 import { RUNS_PER_SESSION_MAX, SESSION_IDLE_MAX_MS, SESSIONS_MAX } from "../limits.ts";
+import type { KeptSession } from "./recovery.ts";
 import type { Caller } from "./types.ts";
 
 export interface Session {
@@ -51,18 +52,19 @@ export class Sessions {
         hint: "close one that is not used any more",
       });
     }
-    const now = this.#options.now();
-    return {
-      id: this.#options.newId(),
-      project,
-      worktree,
-      uid: caller.uid,
-      gid: caller.gid,
-      openedAt: now,
-      lastUsedAt: now,
-      work: new Set(),
-      closed: new AbortController(),
-    };
+    const { uid, gid } = caller;
+    const openedAt = this.#options.now();
+    return this.#fresh({ id: this.#options.newId(), project, worktree, uid, gid, openedAt });
+  }
+
+  /** Those of a former daemon go on as they were; that nothing uses them counts from now. */
+  restore(kept: readonly KeptSession[]): void {
+    for (const session of kept) this.add(this.#fresh(session));
+  }
+
+  #fresh(kept: KeptSession): Session {
+    const lastUsedAt = this.#options.now();
+    return { ...kept, lastUsedAt, work: new Set(), closed: new AbortController() };
   }
 
   add(session: Session): void {

@@ -22,7 +22,7 @@ import type { SandboxPort, SupervisorDeps } from "./ports.ts";
 import { prepareCommand } from "./prepared-command.ts";
 import { ProjectDesk } from "./project-desk.ts";
 import { endProject } from "./project-end.ts";
-import { closingEntries, openImports } from "./recovery.ts";
+import { openImports, takeOver } from "./recovery.ts";
 import { RuleDesk } from "./rule-desk.ts";
 import { RuleStore } from "./rule-store.ts";
 import { runCommand } from "./run-command.ts";
@@ -168,8 +168,11 @@ class TheSupervisor implements Supervisor {
   async start(): Promise<void> {
     const started: NewEntry = { event: "daemon.started", data: { pid: process.pid } };
     const imports = await this.git.recover(openImports(this.#journal));
+    const { closing, sessions, questions } = takeOver(this.#journal, this.#deps.now());
     // One transaction: a crash in between leaves all of it open for the next start.
-    this.#journal.appendAll([...imports, ...closingEntries(this.#journal), started]);
+    this.#journal.appendAll([...imports, ...closing, started]);
+    this.#sessions.restore(sessions);
+    this.#approvals.restore(questions);
     await this.#adopt().catch((error) =>
       this.#deps.log.warn({ error }, "the engine does not answer yet; commands wait for it"),
     );
@@ -349,15 +352,12 @@ class TheSupervisor implements Supervisor {
     if (this.#closing) return;
     this.#closing = true;
     const { log } = this.#deps;
-    for (const { id } of this.#approvals.pending()) {
-      this.#approvals.cancel(id, "recintod is stopping");
-    }
+    this.#approvals.leave();
     const work = () => this.#sessions.all().flatMap((session) => [...session.work]);
     await settleWithin(SHUTDOWN_GRACE_MS, work());
     this.#stopping.abort(stopping());
     const gone = await settleWithin(EXEC_TERM_GRACE_MS + EXEC_LOST_AFTER_MS, work());
     if (!gone) log.warn({}, "some commands did not end in time");
-    await this.#desk.closeAll("recintod is stopping");
     await this.#care.close();
     await this.#desk.egress.close();
     await this.#sandboxes

@@ -10,14 +10,16 @@ const { values } = parseArgs({
 const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 32) : Number(values.seed);
 const kills = Number(values.kills ?? 200);
 console.error(`chaos: --kills ${kills} --seed ${seed}`);
-const daemon = new Recintod({ main: fileURLToPath(new URL("../../dist/main.js", import.meta.url)) });
+const daemon = new Recintod({
+  main: fileURLToPath(new URL("../../dist/main.js", import.meta.url)),
+});
 await daemon.start();
 try {
   const report = await surviveKills({
     daemon,
     kills,
     seed,
-    lifeMsMax: 2_000,
+    lifeMsMax: 3_000,
     orphanMsMax: 10_000,
     onKill: (done, { problems, entries }) => {
       if (done % 10 === 0) {

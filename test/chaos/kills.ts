@@ -208,7 +208,14 @@ async function lookAtOpen(
 }
 
 function socketAnswers(uid: number, socketPath: string): boolean {
-  const words = ["-s", "--max-time", "20", "--unix-socket", socketPath, "http://recinto/v1/version"];
+  const words = [
+    "-s",
+    "--max-time",
+    "20",
+    "--unix-socket",
+    socketPath,
+    "http://recinto/v1/version",
+  ];
   try {
     return execFileSync("curl", words, { uid, gid: uid, cwd: "/" }).includes('"recinto"');
   } catch {

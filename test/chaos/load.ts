@@ -114,4 +114,3 @@ async function load({ name, uid, socketPath, worktree, heard, seed }: LoadOption
   client.close();
   process.exit(0);
 }
-

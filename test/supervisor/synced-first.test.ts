@@ -46,6 +46,7 @@ function forwarded(journal: NonNullable<World["journal"]>) {
     appendSoon: journal.appendSoon.bind(journal),
     synced: journal.synced.bind(journal),
     read: journal.read.bind(journal),
+    standing: journal.standing.bind(journal),
     verify: journal.verify.bind(journal),
     verifyInSteps: journal.verifyInSteps.bind(journal),
     subscribe: journal.subscribe.bind(journal),
