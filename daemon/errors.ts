@@ -85,6 +85,13 @@ export const ERROR_KINDS = {
     exit: 78,
     hint: "give the worktree to an unprivileged user (chown -R agent WORKTREE)",
   },
+  "unknown-job": { status: 404, exit: 66, hint: "list the session's jobs to see what there is" },
+  "job-over": { status: 409, exit: 66, hint: "its output can still be read" },
+  "not-available": {
+    status: 409,
+    exit: 69,
+    hint: "let the profile say executor: auto; recinto doctor says why the runner cannot run here",
+  },
   "unknown-approval": { status: 404, exit: 66, hint: "recinto approvals list shows what waits" },
   "approval-over": { status: 409, exit: 66, hint: "it was answered or timed out already" },
   "facts-changed": { status: 409, exit: 75, hint: "look at what changed and approve again" },

@@ -364,3 +364,30 @@ export const MCP_PROGRESS_EVERY_MS = 1_000;
 export const MCP_HEARTBEAT_MS = 15_000;
 /** One line of progress, UTF-16 units. */
 export const MCP_PROGRESS_CHARS_MAX = 200;
+
+/** Output of one job that is kept for who looks later, bytes: some thousand lines; and its pieces, each an object. */
+export const JOB_HISTORY_BYTES = 1024 * 1024;
+export const JOB_HISTORY_PIECES = 4_096;
+/** Output smaller than this is gathered into blocks of twice that, so that a byte at a time is not an object a byte. */
+export const JOB_GATHER_BYTES = 2_048;
+/** Kept output of ended jobs of all sessions together; then the longest ended ones lose theirs. */
+export const JOB_HISTORIES_BYTES_MAX = 64 * 1024 * 1024;
+/** Ended jobs that one session still lists, and for how long: an agent looks within its next few turns. */
+export const JOBS_ENDED_KEPT_MAX = 64;
+export const JOB_ENDED_KEPT_MS = 60 * 60_000;
+/** Jobs of one session that outlive their command at once: some servers and watchers; more is a leak. */
+export const JOBS_BACKGROUND_MAX = 16;
+/** A detached job, and what a command left running, is ended after this when the profile says nothing: a working day. */
+export const JOB_LIFE_DEFAULT_MS = 12 * 60 * 60_000;
+/** Bytes one reader of a job is given at a time. */
+export const JOB_READ_BYTES = 256 * 1024;
+/** Who reads one job at the same moment. */
+export const JOB_READERS_MAX = 16;
+/** What is told about one job besides its output. */
+export const JOB_NOTES_MAX = 32;
+/** Input that waits for a job that does not read it, bytes; one more request of that size may be on its way. */
+export const JOB_INPUT_WAITING_BYTES_MAX = 1024 * 1024;
+/** Rows or columns of a terminal: wide log viewers use some hundred. */
+export const TERMINAL_SIDE_MAX = 10_000;
+/** Largest frame of input on an upgraded connection, bytes. */
+export const TERMINAL_INPUT_BYTES_MAX = 64 * 1024;

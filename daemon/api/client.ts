@@ -1,7 +1,7 @@
 /** The typed client of the daemon: what an agent may do over its project's socket, and an admin over theirs. */
-import { isUtf8 } from "node:buffer";
-import { Readable } from "node:stream";
 import { fileCalls } from "./client-files.ts";
+import { jobCalls, jobViews } from "./client-jobs.ts";
+import { type ClientRunEvent, type ClientRunRequest, carried, runCall } from "./client-run.ts";
 import { Transport, type TransportOptions } from "./client-transport.ts";
 import type { Answer, Approval, ApprovalState, OpenedSession, Session, Version } from "./schema.ts";
 import type {
@@ -21,11 +21,13 @@ import type {
 import type { ReplayLine, ReplayRequest, RulePreview, Stats } from "./schema-history.ts";
 import type { Verdict } from "./schema-policy.ts";
 import type { RuleFile, SessionRulesRequest } from "./schema-rule-files.ts";
-import type { Bytes, RunRequest, WireRunEvent } from "./schema-run.ts";
+import type { WireRunEvent } from "./schema-run.ts";
 
 export type {
   Answer,
   Approval,
+  ClientRunEvent,
+  ClientRunRequest,
   Health,
   JournalEntry,
   Project,
@@ -37,18 +39,7 @@ export type {
   Verdict,
   WireRunEvent,
 };
-
-type OutputType = "stdout" | "stderr";
-
-/** An event as a program wants it: output as bytes. */
-export type ClientRunEvent =
-  | Exclude<WireRunEvent, { type: OutputType }>
-  | { readonly type: OutputType; readonly data: Buffer };
-
-export interface ClientRunRequest extends Omit<RunRequest, "stdin"> {
-  /** Bytes are sent with the request and shown to an approver; a stream follows it, with back-pressure. */
-  readonly stdin?: Uint8Array | Readable;
-}
+export { carried };
 
 export interface EventFilter {
   readonly after?: number;
@@ -85,8 +76,9 @@ export function agentClient(options: TransportOptions) {
         body: cwd === undefined ? { command } : { command, cwd },
       }),
     files: (session: string) => fileCalls(http, session),
+    jobs: (session: string) => jobCalls(http, session),
     run: (session: string, request: ClientRunRequest, signal?: AbortSignal) =>
-      run(http, session, request, signal),
+      runCall(http, session, request, signal),
     close: () => http.close(),
   };
 }
@@ -152,6 +144,7 @@ export function adminClient(options: TransportOptions) {
 
     sessions: () => get<Session[]>("/v1/sessions"),
     session: (id: string) => get<Session>(`/v1/sessions/${encode(id)}`),
+    jobs: (session: string) => jobViews(http, session),
     closeSession: (id: string) =>
       http.json<void>({ method: "DELETE", path: `/v1/sessions/${encode(id)}` }),
     resetDenials: (key: DenialKey) =>
@@ -189,39 +182,6 @@ export function adminClient(options: TransportOptions) {
     sandboxes: () => get<Sandbox[]>("/v1/sandboxes"),
     close: () => http.close(),
   };
-}
-
-async function* run(
-  http: Transport,
-  session: string,
-  { stdin, ...request }: ClientRunRequest,
-  signal?: AbortSignal,
-): AsyncGenerator<ClientRunEvent, void> {
-  const given =
-    stdin === undefined
-      ? { body: request }
-      : stdin instanceof Uint8Array
-        ? { body: { ...request, stdin: carried(Buffer.from(stdin)) } }
-        : { body: { ...request, stdin: "stream" }, rest: stdinLines(stdin) };
-  const call = { method: "POST", path: `/v1/sessions/${encode(session)}/exec` } as const;
-  yield* http.frames<Exclude<WireRunEvent, { type: OutputType }>>({
-    ...call,
-    ...given,
-    ...optional(signal),
-  });
-}
-
-/** Bytes as they travel in JSON. */
-export function carried(bytes: Buffer): Bytes {
-  return isUtf8(bytes) ? { text: bytes.toString("utf8") } : { base64: bytes.toString("base64") };
-}
-
-/** One Bytes object a line, made only as fast as the daemon takes them. */
-function stdinLines(stdin: Readable): Readable {
-  async function* lines() {
-    for await (const chunk of stdin) yield `${JSON.stringify(carried(Buffer.from(chunk)))}\n`;
-  }
-  return Readable.from(lines());
 }
 
 function encode(part: string): string {

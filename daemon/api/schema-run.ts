@@ -5,6 +5,7 @@ import {
   EXEC_ENV_COUNT_MAX,
   EXEC_ENV_VALUE_CHARS_MAX,
   EXEC_TIMEOUT_MAX_MS,
+  TERMINAL_SIDE_MAX,
 } from "../limits.ts";
 import type * as supervisor from "../supervisor/types.ts";
 import type { SameType } from "./same-type.ts";
@@ -25,6 +26,12 @@ export const StdinSchema = z
   .union([z.strictObject(asText), z.strictObject(asBase64)])
   .meta({ id: "Bytes", description: "Bytes: as text where they are valid UTF-8, else base64." });
 
+const side = z.int().min(1).max(TERMINAL_SIDE_MAX);
+
+export const TerminalSizeSchema = z
+  .strictObject({ rows: side, columns: side })
+  .meta({ id: "TerminalSize" });
+
 export const RunRequestSchema = z
   .strictObject({
     command: text(COMMAND_CHARS_MAX)
@@ -35,14 +42,25 @@ export const RunRequestSchema = z
     }),
     env: EnvSchema.exactOptional(),
     stdin: z
-      .union([StdinSchema, z.literal("stream")])
+      .union([StdinSchema, z.enum(["stream", "open"])])
       .exactOptional()
       .meta({
         description:
-          "Absent: end of file at once. `stream`: the request body goes on with one Bytes object a line (NDJSON) until its end.",
+          "Absent: end of file at once. `stream`: the request body goes on with one Bytes object a line (NDJSON) until its end. `open`: it stays open for `stdin` and `attach` of its job.",
       }),
+    tty: TerminalSizeSchema.exactOptional().meta({
+      description:
+        "It runs on a terminal of this size: all output is stdout, and input is open. Not under executor plain.",
+    }),
     timeoutMs: z.int().min(1).max(EXEC_TIMEOUT_MAX_MS).exactOptional(),
+    idleTimeoutMs: z.int().min(1).max(EXEC_TIMEOUT_MAX_MS).exactOptional().meta({
+      description: "Without output and input for this long it is ended (`idleTimedOut`).",
+    }),
     outputBytesMax: z.int().min(0).exactOptional(),
+    detach: z.boolean().exactOptional().meta({
+      description:
+        "`started` is the last event; its `exec` is the id of the job, which goes on by itself.",
+    }),
     waitMs: z.int().min(0).exactOptional().meta({
       description: "How long to wait for a person; 0: do not wait. The profile's when absent.",
     }),
@@ -91,7 +109,7 @@ const ApprovedEvent = z.strictObject({
   approval: z.string(),
   authority: AuthoritySchema,
 });
-const NoteEvent = z.strictObject({
+export const NoteEventSchema = z.strictObject({
   type: z.literal("note"),
   code: z.enum([
     "queued",
@@ -119,7 +137,7 @@ const TruncatedEvent = z.strictObject({
   stream: z.enum(["stdout", "stderr"]),
   bytes: z.int(),
 });
-const ExitEvent = z.strictObject({
+export const ExitEventSchema = z.strictObject({
   type: z.literal("exit"),
   exec: z.string(),
   exitCode: z.int().nullable(),
@@ -127,6 +145,13 @@ const ExitEvent = z.strictObject({
   cancelled: z.boolean(),
   oomKilled: z.boolean(),
   diskLimit: z.literal(true).exactOptional(),
+  idleTimedOut: z.literal(true).exactOptional(),
+  cwd: z.string().exactOptional().meta({
+    description: "The shell's folder when it ended, where that is known. Nothing rests on it.",
+  }),
+  left: z.int().exactOptional().meta({
+    description: "Processes left running in the background: it is a job of the session meanwhile.",
+  }),
   durationMs: z.number(),
   stdoutBytes: z.int(),
   stderrBytes: z.int(),
@@ -140,8 +165,8 @@ const RefusedEvent = z.strictObject({
   approval: z.string().exactOptional(),
 });
 const OutputType = z.enum(["stdout", "stderr"]);
-const OutputText = z.strictObject({ type: OutputType, ...asText });
-const OutputBase64 = z.strictObject({ type: OutputType, ...asBase64 });
+export const OutputTextSchema = z.strictObject({ type: OutputType, ...asText });
+export const OutputBase64Schema = z.strictObject({ type: OutputType, ...asBase64 });
 
 export const ErrorSchema = z
   .strictObject({
@@ -154,26 +179,26 @@ export const ErrorSchema = z
   .meta({ id: "Error" });
 
 /** Last line of a stream that an error ended after it had begun. */
-const ErrorEvent = z.strictObject({ type: z.literal("error"), error: ErrorSchema });
+export const ErrorEventSchema = z.strictObject({ type: z.literal("error"), error: ErrorSchema });
 
 export const RunEventSchema = z
   .union([
     DecisionEvent,
     PendingEvent,
     ApprovedEvent,
-    NoteEvent,
+    NoteEventSchema,
     StartedEvent,
-    OutputText,
-    OutputBase64,
+    OutputTextSchema,
+    OutputBase64Schema,
     TruncatedEvent,
-    ExitEvent,
+    ExitEventSchema,
     RefusedEvent,
-    ErrorEvent,
+    ErrorEventSchema,
   ])
   .meta({
     id: "RunEvent",
     description:
-      "`decision` is first; one of `exit`, `refused` and `error` is last. Output is text where it is valid UTF-8, else base64; a character is never split between two events.",
+      "`decision` is first; one of `exit`, `refused` and `error` is last, or `started` with `detach`. Output is text where it is valid UTF-8, else base64; a character is never split between two events.",
   });
 
 export type RunRequest = z.infer<typeof RunRequestSchema>;

@@ -1,11 +1,20 @@
 /** Turns what happens to a command into lines, and lines of stdin into bytes: text where bytes are UTF-8, else base64. */
 import { isUtf8 } from "node:buffer";
+import type { JobEvent } from "../supervisor/jobs/job-calls.ts";
 import type { RunEvent } from "../supervisor/types.ts";
 import { parsePart } from "./router.ts";
+import type { WireJobEvent } from "./schema-jobs.ts";
 import { type Bytes, StdinSchema, type WireRunEvent } from "./schema-run.ts";
 
+/** Before these everything that came is told, whole character or not. */
+const FLUSHING: ReadonlySet<string> = new Set(["exit", "truncated", "at", "end"]);
+
 /** Events in the same order; output that ends inside a character waits for the rest of it. */
-export async function* wireEvents(events: AsyncIterable<RunEvent>): AsyncGenerator<WireRunEvent> {
+export function wireEvents(events: AsyncIterable<RunEvent>): AsyncGenerator<WireRunEvent>;
+export function wireEvents(events: AsyncIterable<JobEvent>): AsyncGenerator<WireJobEvent>;
+export async function* wireEvents(
+  events: AsyncIterable<RunEvent | JobEvent>,
+): AsyncGenerator<WireRunEvent | WireJobEvent> {
   const pieces = { stdout: new Utf8Pieces(), stderr: new Utf8Pieces() };
   for await (const event of events) {
     if (event.type === "stdout" || event.type === "stderr") {
@@ -13,14 +22,14 @@ export async function* wireEvents(events: AsyncIterable<RunEvent>): AsyncGenerat
       if (piece !== null) yield { type: event.type, ...piece };
       continue;
     }
-    if (event.type === "exit" || event.type === "truncated") {
+    if (FLUSHING.has(event.type)) {
       for (const stream of ["stdout", "stderr"] as const) {
         const piece = pieces[stream].flush();
         if (piece !== null) yield { type: stream, ...piece };
       }
     }
-    // Everything but output is the same on both sides (MIRRORS_RUN); only readonly differs.
-    yield event as WireRunEvent;
+    // Everything but output is the same on both sides (MIRRORS_RUN, MIRRORS_JOBS); only readonly differs.
+    yield event as WireRunEvent | WireJobEvent;
   }
 }
 

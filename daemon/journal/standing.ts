@@ -3,11 +3,12 @@ import type { JournalEvent } from "./types.ts";
 
 /**
  * `question`: until it is over; one that was approved until a command has used it. `approval`: the answer to such a
- * one. `exec`, `import`: begun, and its end is not on record. `denials`, `session-rules`: the newest state of each key.
+ * one. `exec`, `import`, `background` (what a command left running): begun, and its end is not on record. `denials`, `session-rules`: the newest state of each key.
  */
 export type StandingKind =
   | "session"
   | "exec"
+  | "background"
   | "question"
   | "approval"
   | "import"
@@ -63,6 +64,8 @@ const RULES: Readonly<Partial<Record<JournalEvent, Rule>>> = {
   "exec.started": opens("exec", "exec"),
   "exec.exited": ends(["exec"], "exec"),
   "exec.lost": ends(["exec"], "exec"),
+  "job.left": opens("background", "exec"),
+  "job.ended": ends(["background"], "exec"),
   "approval.requested": opens("question", "approval"),
   "approval.answered": (entry) =>
     entry.data.answer === "approve" ? opens("approval", "approval")(entry) : questionOver(entry),

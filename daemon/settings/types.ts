@@ -52,6 +52,8 @@ export interface Profile {
     readonly growthBytes?: number | null;
     readonly outputBytes: number;
     readonly wallClockMs: number;
+    /** Longest life of a detached job, and of what a command leaves running; 0: nothing is left. Absent: the default. */
+    readonly backgroundMs?: number;
     readonly idleStopMs: number;
     /** Commands that run at once, and that wait. */
     readonly commandsPerSession: number;

@@ -4,6 +4,7 @@ import { RecintoError } from "../errors.ts";
 import { EXEC_BUFFER_BYTES_MAX, EXEC_LOST_AFTER_MS, EXEC_TERM_GRACE_MS } from "../limits.ts";
 import type { ExecExit, ExecProcess } from "../sandbox/engine.ts";
 import { Channel } from "./channel.ts";
+import type { JobOutput } from "./jobs/job-output.ts";
 import type { RunEvent, RunRequest } from "./types.ts";
 
 export interface ExecutionInput {
@@ -12,7 +13,13 @@ export interface ExecutionInput {
   readonly exec: string;
   readonly stdin: RunRequest["stdin"];
   readonly timeoutMs: number;
+  /** Longest time without output and input; null: any. */
+  readonly idleTimeoutMs: number | null;
   readonly outputBytesMax: number;
+  /** Where all of its output is kept for whoever looks, besides `events`. */
+  readonly history: JobOutput;
+  /** What it leaves running stays; else it is gone when the exit is told. */
+  readonly keepsBackground: boolean;
   /** The client left, the session was closed, the daemon stops. */
   readonly signal: AbortSignal;
   /** Aborts when the command has written more than it may. */
@@ -45,6 +52,8 @@ export class Execution {
   #timedOut = false;
   #cancelled = false;
   #diskLimit = false;
+  #idleTimedOut = false;
+  #idle: NodeJS.Timeout | null = null;
   #killing = false;
   #exited = false;
   #giveUp: (error: RecintoError) => void = () => undefined;
@@ -60,7 +69,24 @@ export class Execution {
     return this.#channel;
   }
 
-  /** Kills what is left of it and resolves once its outcome is recorded. */
+  /** Whether it can be written to. */
+  get inputOpen(): boolean {
+    const { stdin } = this.#input.process;
+    return stdin !== null && !this.#exited && !stdin.writableEnded && !stdin.destroyed;
+  }
+
+  /** Resolves when there is room for more. Only while `inputOpen`. */
+  async write(data: Uint8Array): Promise<void> {
+    const { stdin } = this.#input.process;
+    this.#idle?.refresh();
+    if (stdin !== null && !stdin.write(data)) await drained(stdin);
+  }
+
+  endInput(): void {
+    this.#input.process.stdin?.end();
+  }
+
+  /** Kills it if it still runs, and resolves once its outcome is recorded. What it left in the background stays. */
   async stop(): Promise<void> {
     this.#cancel();
     await this.#ended;
@@ -77,9 +103,10 @@ export class Execution {
     overDisk?.addEventListener("abort", onOverDisk, { once: true });
     this.#after(timeoutMs, () => {
       if (this.#exited) this.#channel.unbound();
-      else this.#timedOut = true;
+      else this.#timedOut = !this.#killing;
       this.#kill();
     });
+    this.#watchIdle();
     if (signal.aborted) this.#cancel();
     const lost = new Promise<never>((_, reject) => {
       this.#giveUp = reject;
@@ -96,6 +123,7 @@ export class Execution {
       const exit = await Promise.race([process.exited, lost]);
       this.#exited = true;
       await Promise.race([pumps, lost]);
+      await Promise.race([this.#clearAway(exit), lost]);
       outcome = { known: true, exit: this.#exitEvent(exit) };
     } catch (cause) {
       const error =
@@ -108,6 +136,30 @@ export class Execution {
     overDisk?.removeEventListener("abort", onOverDisk);
     for (const timer of this.#timers) clearTimeout(timer);
     this.#finish(outcome);
+  }
+
+  /** What was to be ended is ended with all that it started. */
+  async #clearAway({ left = 0 }: ExecExit): Promise<void> {
+    const { control } = this.#input.process;
+    if (!this.#killing || left === 0 || !control) return;
+    control.signal("KILL", true);
+    await control.gone;
+  }
+
+  /** A command that waits for its reader is not silent: it is not heard. */
+  #watchIdle(): void {
+    const { idleTimeoutMs } = this.#input;
+    if (idleTimeoutMs === null) return;
+    const timer = setTimeout(() => {
+      if (this.#channel.full) {
+        timer.refresh();
+        return;
+      }
+      this.#idleTimedOut = !this.#exited && !this.#killing;
+      this.#kill();
+    }, idleTimeoutMs);
+    this.#idle = timer;
+    this.#timers.push(timer);
   }
 
   #finish(outcome: Outcome): void {
@@ -143,6 +195,8 @@ export class Execution {
   /** Resolves when there is room for more. */
   async #take(stream: "stdout" | "stderr", chunk: Buffer): Promise<void> {
     this.#bytes[stream] += chunk.length;
+    this.#input.history.push(stream, chunk);
+    this.#idle?.refresh();
     const room = this.#input.outputBytesMax - this.#passed;
     const data = chunk.subarray(0, Math.max(0, room));
     this.#passed += data.length;
@@ -168,11 +222,13 @@ export class Execution {
     if (to === null) return;
     // A command that does not read its input closes it early; that is its right.
     to.on("error", () => undefined);
+    if (stdin === "open") return;
     if (stdin instanceof Uint8Array) {
       to.end(stdin);
     } else if (stdin !== undefined) {
       for await (const chunk of stdin) {
         if (this.#exited || to.destroyed) return;
+        this.#idle?.refresh();
         if (!to.write(chunk)) await drained(to);
       }
       to.end();
@@ -182,7 +238,7 @@ export class Execution {
   #cancel(): void {
     // Nobody reads any more: what still comes must not wait for a reader.
     this.#channel.unbound();
-    if (!this.#exited && !this.#timedOut) this.#cancelled = true;
+    if (!this.#exited && !this.#killing) this.#cancelled = true;
     this.#kill();
   }
 
@@ -207,7 +263,8 @@ export class Execution {
     this.#timers.push(setTimeout(run, Math.min(ms, 2 ** 31 - 1)));
   }
 
-  #exitEvent({ exitCode, oomKilled }: ExecExit): ExitEvent {
+  #exitEvent({ exitCode, oomKilled, left = 0 }: ExecExit): ExitEvent {
+    const kept = this.#input.keepsBackground && !this.#killing ? left : 0;
     return {
       type: "exit",
       exec: this.#input.exec,
@@ -216,6 +273,8 @@ export class Execution {
       cancelled: this.#cancelled,
       oomKilled,
       ...(this.#diskLimit ? { diskLimit: true } : {}),
+      ...(this.#idleTimedOut ? { idleTimedOut: true } : {}),
+      ...(kept > 0 ? { left: kept } : {}),
       durationMs: this.#input.now() - this.#startedAt,
       stdoutBytes: this.#bytes.stdout,
       stderrBytes: this.#bytes.stderr,

@@ -7,10 +7,11 @@ import {
   COMMAND_CHARS_MAX,
   EXEC_ENV_COUNT_MAX,
   EXEC_ENV_VALUE_CHARS_MAX,
+  JOB_LIFE_DEFAULT_MS,
 } from "../limits.ts";
 import { refusedEnvName } from "../sandbox/command.ts";
 import type { Profile } from "../settings/types.ts";
-import type { RunRequest } from "./types.ts";
+import type { RunRequest, TerminalSize } from "./types.ts";
 
 export interface PreparedCommand {
   /** What is judged, shown, recorded and run: to the letter the same text everywhere. */
@@ -19,7 +20,10 @@ export interface PreparedCommand {
   readonly stdin: RunRequest["stdin"];
   /** What an approver sees of the standard input. */
   readonly stdinShown?: string;
+  readonly tty: TerminalSize | null;
+  readonly detach: boolean;
   readonly timeoutMs: number;
+  readonly idleTimeoutMs: number | null;
   readonly outputBytesMax: number;
   readonly waitMs: number;
   /** The same for the same command with the same input; null when the input is a stream. */
@@ -40,18 +44,29 @@ export function prepareCommand(
     throw bad(`the command has ${command.length} characters, more than ${COMMAND_CHARS_MAX}`);
   }
   const cwd = commandFolder(request.cwd, worktree);
-  const { stdin } = request;
+  const { tty = null, detach = false } = request;
+  // A terminal without input would be at its end of file at once: nothing interactive runs so.
+  const { stdin = tty === null ? undefined : "open" } = request;
   const fixed = stdin === undefined || stdin instanceof Uint8Array;
   return {
     command,
     cwd,
     stdin,
     ...(stdin === undefined ? {} : { stdinShown: shown(stdin) }),
-    timeoutMs: Math.min(request.timeoutMs ?? Infinity, profile.limits.wallClockMs),
+    tty,
+    detach,
+    timeoutMs: Math.min(request.timeoutMs ?? Infinity, longestMs(detach, profile)),
+    idleTimeoutMs: request.idleTimeoutMs ?? null,
     outputBytesMax: Math.min(request.outputBytesMax ?? Infinity, profile.limits.outputBytes),
     waitMs: Math.min(request.waitMs ?? Infinity, profile.approvalWaitMs),
     key: fixed ? digest(JSON.stringify([command, cwd, stdin ? digest(stdin) : null])) : null,
   };
+}
+
+/** A detached job may live as long as what a command leaves running. */
+function longestMs(detach: boolean, { limits }: Profile): number {
+  const { wallClockMs, backgroundMs = JOB_LIFE_DEFAULT_MS } = limits;
+  return detach ? Math.max(wallClockMs, backgroundMs) : wallClockMs;
 }
 
 /** The absolute, lexically normalised folder that a command starts in. */

@@ -24,9 +24,14 @@ const UNREACHABLE = "the daemon ended while it waited; nothing could run by an a
 
 /** `now`: a clock that never goes back, so that what is over stays over. */
 export function takeOver(journal: Journal, now: number): TakenOver {
-  const closing: NewEntry[] = journal
-    .standing("exec")
-    .map((entry) => ended(entry, "exec.lost", { ...idsOf(entry), reason: LOST }));
+  const closing: NewEntry[] = [
+    ...journal
+      .standing("exec")
+      .map((entry) => ended(entry, "exec.lost", { ...idsOf(entry), reason: LOST })),
+    ...journal
+      .standing("background")
+      .map((entry) => ended(entry, "job.ended", { ...idsOf(entry), reason: "lost" })),
+  ];
   const sessions: KeptSession[] = [];
   for (const entry of journal.standing("session")) {
     const session = keptSession(entry);

@@ -10,6 +10,7 @@ import { type Note, withNotesAfter } from "./escort.ts";
 import { Execution, type Outcome } from "./execution.ts";
 import { isBelowAny, recordedFacts } from "./facts.ts";
 import { watchGrowth } from "./growth-watch.ts";
+import type { Job } from "./jobs/job.ts";
 import type { Judged } from "./judge.ts";
 import type { SandboxPort } from "./ports.ts";
 import {
@@ -111,7 +112,7 @@ async function readySandbox(deps: RunDeps, context: RunContext): Promise<ReadySa
 async function* execute(
   deps: RunDeps,
   context: RunContext,
-  parts: Omit<Start, "after">,
+  parts: Omit<Start, "after" | "afterBackground">,
 ): AsyncGenerator<RunEvent> {
   const { session, project, profile, action } = context;
   const { sandbox, verdict, asked } = parts;
@@ -125,7 +126,8 @@ async function* execute(
   const after = once(() => deps.escort.after(escorted));
   try {
     yield* await deps.escort.before(escorted);
-    yield* start(deps, context, { ...parts, after });
+    const afterBackground = () => deps.escort.after(escorted);
+    yield* start(deps, context, { ...parts, after, afterBackground });
   } finally {
     await after();
   }
@@ -138,29 +140,34 @@ interface Start {
   readonly turn: Turn;
   /** What is left to tell once it is over. */
   readonly after: () => Promise<readonly Note[]>;
+  /** The same again, once what it left in the background is over. */
+  readonly afterBackground: () => Promise<unknown>;
 }
 
-/** With its way out of the sandbox, which is there as long as the command. */
+/** With its way out of the sandbox, which is there as long as anything of the command. */
 async function* start(deps: RunDeps, context: RunContext, parts: Start): AsyncGenerator<RunEvent> {
   const { sandbox, verdict, asked } = parts;
   throwIfOver(context.signal);
   const exec = deps.newId("exec");
   const authority = asked?.authority ?? null;
   const way = await deps.egress.open(context, { exec, verdict, sandbox, authority });
+  const started: { job: Job | null } = { job: null };
   try {
     yield* way.notes;
-    yield* startWithin(deps, context, parts, exec, way.wayOut);
+    yield* startWithin(deps, context, parts, exec, way.wayOut, started);
   } finally {
-    way.close();
+    if (started.job === null) way.close();
+    else started.job.whenOver(way.close);
   }
 }
 
 async function* startWithin(
   deps: RunDeps,
   context: RunContext,
-  { sandbox, verdict, asked, turn, after }: Start,
+  { sandbox, verdict, asked, turn, after, afterBackground }: Start,
   exec: string,
   wayOut: WayOut | null,
+  started: { job: Job | null },
 ): AsyncGenerator<RunEvent> {
   const { command, signal } = context;
   throwIfOver(signal);
@@ -184,11 +191,15 @@ async function* startWithin(
     growthBytes === null || held.harmless
       ? null
       : watchGrowth({ worktree: context.session.worktree, bytesMax: growthBytes });
+  const job = deps.jobs.begin(context, { id: exec, confinement, startedAt });
+  const { background } = job;
   const process = await sandbox
     .exec({
       command: command.command,
       cwd: command.cwd,
       stdin: command.stdin !== undefined,
+      background,
+      ...(command.tty === null ? {} : { tty: command.tty, env: TERMINAL_ENV }),
       confinement: wayOut === null ? held.confinement : { ...held.confinement, tcp: true, wayOut },
     })
     .catch((error: unknown) => {
@@ -201,26 +212,43 @@ async function* startWithin(
     exec,
     stdin: command.stdin,
     timeoutMs: command.timeoutMs,
+    idleTimeoutMs: command.idleTimeoutMs,
     outputBytesMax: command.outputBytesMax,
     signal,
     ...(growth === null ? {} : { overDisk: growth.signal }),
     now: deps.now,
+    history: job.output,
+    keepsBackground: background !== null,
     onEnd: (outcome) => {
       // Its output may still be read for a while.
       turn.end();
-      deps.journal.appendSoon([outcomeEntry(context, exec, outcome)]);
+      try {
+        deps.journal.appendSoon([outcomeEntry(context, exec, outcome)]);
+      } finally {
+        job.exited(outcome);
+      }
     },
   });
+  job.run(process, execution);
+  deps.jobs.add(context.session, job);
+  started.job = job;
   try {
     yield { type: "started", exec, confinement, at: startedAt };
     const notes = async () => [...(growth?.notes() ?? []), ...(await after())];
     yield* withNotesAfter(withConfinedNote(execution.events(), held), notes);
   } finally {
     // Also when the reader leaves in the middle: what it started is gone, and on record, before this returns.
-    growth?.close();
     await execution.stop();
+    job.whenOver(() => growth?.close());
+    if (job.state === "background") {
+      growth?.signal.addEventListener("abort", () => void job.kill(), { once: true });
+      job.whenOver(afterBackground);
+    }
   }
 }
+
+/** What a terminal of ours is: the runner's is a plain Linux pseudo terminal, drawn by whoever is attached. */
+const TERMINAL_ENV = { TERM: "xterm-256color" };
 
 function proposed(context: RunContext, { verdict, facts }: Judged): NewEntry {
   const { command, cwd } = context.command;

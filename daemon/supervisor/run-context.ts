@@ -9,6 +9,7 @@ import type { DenialBook } from "./denial-book.ts";
 import type { EgressDesk } from "./egress-desk.ts";
 import type { Escort } from "./escort.ts";
 import type { NewId } from "./ids.ts";
+import type { JobDesk } from "./jobs/job-desk.ts";
 import type { SandboxPort } from "./ports.ts";
 import type { PreparedCommand } from "./prepared-command.ts";
 import type { JudgedInSession } from "./session-desk.ts";
@@ -25,6 +26,7 @@ export interface RunDeps {
   readonly escort: Escort;
   readonly egress: Pick<EgressDesk, "open">;
   readonly slots: Pick<CommandSlots, "enter">;
+  readonly jobs: Pick<JobDesk, "begin" | "add">;
   readonly now: () => number;
   readonly newId: NewId;
   /** Judges under rules, facts and counters as they are at this moment. */

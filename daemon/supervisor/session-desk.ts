@@ -85,7 +85,7 @@ export class SessionDesk {
     for (const { id } of approvals.matching({ state: "pending", session: session.id })) {
       approvals.cancel(id, closed);
     }
-    await settleWithin(SHUTDOWN_GRACE_MS, session.work);
+    await settleWithin(SHUTDOWN_GRACE_MS, [...session.work, ...session.background]);
     const { id, project } = session;
     journal.append({ event: "session.closed", project, session: id, uid, data: { reason } });
   }

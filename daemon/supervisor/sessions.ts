@@ -15,6 +15,8 @@ export interface Session {
   lastUsedAt: number;
   /** Its commands, from being judged to being recorded: each resolves when it is over. */
   readonly work: Set<Promise<void>>;
+  /** What its ended commands left running: each resolves when nothing of it is left. */
+  readonly background: Set<Promise<void>>;
   /** Aborted, with the error for those who wait, when the session is closed. */
   readonly closed: AbortController;
 }
@@ -64,7 +66,8 @@ export class Sessions {
 
   #fresh(kept: KeptSession): Session {
     const lastUsedAt = this.#options.now();
-    return { ...kept, lastUsedAt, work: new Set(), closed: new AbortController() };
+    const closed = new AbortController();
+    return { ...kept, lastUsedAt, work: new Set(), background: new Set(), closed };
   }
 
   add(session: Session): void {

@@ -8,6 +8,7 @@ import type { Hazard, WatcherStatus } from "../worktree/types.ts";
 import type { FileCalls } from "./files/file-calls.ts";
 import type { GitCalls } from "./git-calls.ts";
 import type { HistoryCalls } from "./history-calls.ts";
+import type { JobCalls } from "./jobs/job-calls.ts";
 import type { RuleFileCalls } from "./rule-file-calls.ts";
 import type {
   Answer,
@@ -130,7 +131,7 @@ export interface Supervisor {
 
   /**
    * Judges, records, asks where needed, runs and streams. `decision` is the first event, one of `exit` and `refused`
-   * the last. What is wrong with the request itself is thrown by the first `next()`, before any event. Aborting
+   * the last, or `started` with `detach`. What is wrong with the request itself is thrown by the first `next()`, before any event. Aborting
    * `signal` (or leaving the loop) cancels the question and kills what was started.
    */
   run(
@@ -149,6 +150,9 @@ export interface Supervisor {
   answer(caller: Caller, id: string, answer: Answer): Promise<PendingApproval>;
   /** What waits now, then every change of state, until `signal` aborts. Admin: all. Agent: of its own sessions. */
   watchApprovals(caller: Caller, signal: AbortSignal): AsyncIterable<PendingApproval>;
+
+  /** Commands of a session while they run and after, as jobs. */
+  readonly jobs: JobCalls;
 
   /** An agent's files: its own sessions' worktrees only. */
   readonly files: FileCalls;

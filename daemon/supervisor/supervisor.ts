@@ -15,7 +15,8 @@ import type { GitDesk } from "./git-desk.ts";
 import { HazardDesk } from "./hazard-desk.ts";
 import { healthOf } from "./health.ts";
 import { HistoryDesk } from "./history-desk.ts";
-import { couldApprove, refuseAgentAsApprover, requireAdmin, sees } from "./identity.ts";
+import { refuseAgentAsApprover, requireAdmin, sees } from "./identity.ts";
+import { JobDesk } from "./jobs/job-desk.ts";
 import { joinSignals } from "./joined-signal.ts";
 import { type NoticingJournal, noticing } from "./noticing-journal.ts";
 import type { SandboxPort, SupervisorDeps } from "./ports.ts";
@@ -25,7 +26,7 @@ import { endProject } from "./project-end.ts";
 import { openImports, takeOver } from "./recovery.ts";
 import { RuleDesk } from "./rule-desk.ts";
 import { RuleStore } from "./rule-store.ts";
-import { runCommand } from "./run-command.ts";
+import { RunDesk } from "./run-desk.ts";
 import { withExecutors } from "./sandbox-executors.ts";
 import { SessionDesk } from "./session-desk.ts";
 import { Sessions } from "./sessions.ts";
@@ -74,9 +75,11 @@ class TheSupervisor implements Supervisor {
   readonly #adopt: () => Promise<void>;
   readonly #desk: SessionDesk;
   readonly #declared: DeclaredWatches;
+  readonly #runs: RunDesk;
   readonly ruleFiles: RuleDesk;
   readonly git: GitDesk;
   readonly files: FileDesk;
+  readonly jobs: JobDesk;
   readonly history: HistoryDesk;
   readonly hazards: HazardDesk;
   readonly #startedAt: number;
@@ -92,6 +95,12 @@ class TheSupervisor implements Supervisor {
     const saved = new RuleStore(deps.config.stateDir, now);
     this.#denials = DenialBook.restore(journal);
     this.#sessions = new Sessions({ now, newId: () => deps.newId("session") });
+    this.jobs = new JobDesk({
+      ...deps,
+      journal,
+      sessions: this.#sessions,
+      stopping: this.#stopping.signal,
+    });
     this.#care = careForWorktrees(deps, journal, (id) => this.#registry.project(id));
     this.git = this.#care.git;
     this.#approvals = new Approvals({
@@ -152,16 +161,24 @@ class TheSupervisor implements Supervisor {
       watches: this.#care.watches,
       sandboxes: this.#sandboxes,
     });
-    this.files = new FileDesk({
+    const work = {
       deps,
       journal,
       approvals: this.#approvals,
       denials: this.#denials,
       sessions: this.#sessions,
       desk: this.#desk,
-      protection: this.#care.protection,
       stopping: this.#stopping.signal,
       refuseWhenClosing: () => this.#refuseWhenClosing(),
+    };
+    this.files = new FileDesk({ ...work, protection: this.#care.protection });
+    this.#runs = new RunDesk({
+      ...work,
+      jobs: this.jobs,
+      escort: this.#care.escort,
+      rules: this.ruleFiles,
+      adopt: this.#adopt,
+      sandboxes: this.#sandboxes,
     });
   }
 
@@ -196,51 +213,13 @@ class TheSupervisor implements Supervisor {
     return this.#sessions.visibleTo(caller).map((session) => this.#desk.describe(session));
   }
 
-  async *run(
+  run(
     caller: Caller,
     id: string,
     request: RunRequest,
     signal: AbortSignal,
-  ): AsyncGenerator<RunEvent> {
-    this.#refuseWhenClosing();
-    const session = this.#sessions.owned(caller, id);
-    const { project, profile } = this.#desk.place(session);
-    const command = prepareCommand(request, session.worktree, profile);
-    const over = this.#sessions.begin(session);
-    const giveUp = joinSignals(signal, session.closed.signal, this.#stopping.signal);
-    try {
-      yield* runCommand(
-        {
-          journal: this.#journal,
-          approvals: this.#approvals,
-          denials: this.#denials,
-          escort: this.#care.escort,
-          egress: this.#desk.egress,
-          slots: this.#desk.slots,
-          now: this.#deps.now,
-          newId: this.#deps.newId,
-          judge: () => this.#desk.judge(session, command.command, command.cwd),
-          tell: (ignored) => this.ruleFiles.tell(project.id, ignored),
-          ensureSandbox: async () => {
-            await this.#adopt();
-            return this.#sandboxes.ensure(project, profile, session.worktree);
-          },
-        },
-        {
-          session,
-          project,
-          profile,
-          command,
-          action: this.#deps.newId("action"),
-          agentCouldApprove: couldApprove(caller, this.#deps.adminWall()),
-          unreachable: (verdict) => this.#desk.egress.unreachable(session, profile, verdict),
-          signal: giveUp.signal,
-        },
-      );
-    } finally {
-      giveUp.release();
-      over();
-    }
+  ): AsyncIterable<RunEvent> {
+    return this.#runs.run(caller, id, request, signal);
   }
 
   async check(caller: Caller, id: string, request: CheckRequest): Promise<Verdict> {
@@ -354,9 +333,13 @@ class TheSupervisor implements Supervisor {
     const { log } = this.#deps;
     this.#approvals.leave();
     const work = () => this.#sessions.all().flatMap((session) => [...session.work]);
+    const background = () => this.#sessions.all().flatMap((session) => [...session.background]);
     await settleWithin(SHUTDOWN_GRACE_MS, work());
     this.#stopping.abort(stopping());
-    const gone = await settleWithin(EXEC_TERM_GRACE_MS + EXEC_LOST_AFTER_MS, work());
+    const gone = await settleWithin(EXEC_TERM_GRACE_MS + EXEC_LOST_AFTER_MS, [
+      ...work(),
+      ...background(),
+    ]);
     if (!gone) log.warn({}, "some commands did not end in time");
     await this.#care.close();
     await this.#desk.egress.close();

@@ -41,11 +41,17 @@ export interface RunRequest {
   readonly env?: Readonly<Record<string, string>>;
   /**
    * Standard input; absent: end of file at once. Bytes that are here from the start are shown to an approver; a stream
-   * cannot be, and is read only while the command runs.
+   * cannot be, and is read only while the command runs. `open`: it comes by `jobs.write`, and from who is attached.
    */
-  readonly stdin?: Uint8Array | AsyncIterable<Uint8Array>;
+  readonly stdin?: Uint8Array | AsyncIterable<Uint8Array> | "open";
+  /** It runs on a terminal of this size, whose input is open; its output is all `stdout`. */
+  readonly tty?: TerminalSize;
   readonly timeoutMs?: number;
+  /** No output and no input for this long: it is ended, and its exit says `idleTimedOut`. */
+  readonly idleTimeoutMs?: number;
   readonly outputBytesMax?: number;
+  /** `started` is the last event, and the command goes on as a job of its session whatever becomes of this request. */
+  readonly detach?: boolean;
   /**
    * How long this request waits for a person. 0: nobody is asked, the answer is `not-waiting` at once. Less than the
    * profile's wait: the answer is `not-waiting` then, the question stays open, and sending the same command again
@@ -54,7 +60,16 @@ export interface RunRequest {
   readonly waitMs?: number;
 }
 
-/** What happened to a command, one event after another. `decision` is first, one of `exit` and `refused` is last. */
+/** Of a terminal, in characters. */
+export interface TerminalSize {
+  readonly rows: number;
+  readonly columns: number;
+}
+
+/**
+ * What happened to a command, one event after another. `decision` is first, one of `exit` and `refused` is last, or
+ * `started` for a command that was detached.
+ */
 export type RunEvent =
   | { readonly type: "decision"; readonly action: string; readonly verdict: Verdict }
   /** A person is asked. Sent when the question is filed and again now and then while it waits. */
@@ -104,6 +119,12 @@ export type RunEvent =
       readonly oomKilled: boolean;
       /** It wrote more into the worktree than the profile allows and was stopped. */
       readonly diskLimit?: true;
+      /** It was silent for longer than its request allowed and was stopped. */
+      readonly idleTimedOut?: true;
+      /** The shell's folder when it ended; absent: not known. Nothing rests on it: a request names its own. */
+      readonly cwd?: string;
+      /** Processes that it left running in the background: it is a job of its session as long as they are there. */
+      readonly left?: number;
       readonly durationMs: number;
       readonly stdoutBytes: number;
       readonly stderrBytes: number;

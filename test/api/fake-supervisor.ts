@@ -13,6 +13,7 @@ import type {
   SessionInfo,
 } from "../../daemon/supervisor/types.ts";
 import { FakeFiles } from "./fake-files.ts";
+import { FakeJobs } from "./fake-jobs.ts";
 
 export const VERDICT: Verdict = {
   verdict: "allow",
@@ -220,6 +221,8 @@ export class FakeSupervisor implements Supervisor {
 
   /** Files in memory, by path. */
   readonly files = new FakeFiles();
+
+  readonly jobs = new FakeJobs();
 
   readonly ruleFiles: Supervisor["ruleFiles"] = {
     list: () => this.policyFiles,

@@ -62,6 +62,13 @@ test("what an agent may do is exactly this", () => {
     "GET /v1/sessions/{session}/files/stat",
     "POST /v1/sessions/{session}/files/unpack",
     "POST /v1/sessions/{session}/files/write",
+    "GET /v1/sessions/{session}/jobs",
+    "GET /v1/sessions/{session}/jobs/{job}",
+    "POST /v1/sessions/{session}/jobs/{job}/kill",
+    "GET /v1/sessions/{session}/jobs/{job}/output",
+    "POST /v1/sessions/{session}/jobs/{job}/resize",
+    "POST /v1/sessions/{session}/jobs/{job}/signal",
+    "POST /v1/sessions/{session}/jobs/{job}/stdin",
     "GET /v1/version",
   ]);
 });

@@ -190,7 +190,7 @@ test("stdin that is there goes with the request; a stream follows it", async () 
   const received: unknown[] = [];
   api.supervisor.script = async function* ({ stdin }) {
     if (stdin instanceof Uint8Array) received.push(Buffer.from(stdin).toString("latin1"));
-    else if (stdin !== undefined) {
+    else if (stdin !== undefined && stdin !== "open") {
       received.push(Buffer.concat(await collect(stdin)).toString("latin1"));
     }
     yield EXIT;

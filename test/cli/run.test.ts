@@ -123,7 +123,7 @@ test("stdin from a pipe and from a file reaches the command, byte for byte", asy
   const received: string[] = [];
   api.supervisor.script = async function* ({ stdin }) {
     const bytes =
-      stdin === undefined
+      stdin === undefined || stdin === "open"
         ? Buffer.from("none")
         : stdin instanceof Uint8Array
           ? Buffer.from(stdin)

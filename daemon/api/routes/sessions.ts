@@ -134,6 +134,8 @@ async function* runWithStdin(
   const { stdin, ...others } = body;
   if (stdin === undefined) {
     yield* run(others, signal);
+  } else if (stdin === "open") {
+    yield* run({ ...others, stdin }, signal);
   } else if (stdin !== "stream") {
     yield* run({ ...others, stdin: bytesOf(stdin) }, signal);
   } else {

@@ -15,6 +15,7 @@ import {
 } from "./files.ts";
 import { gitStatus, undoImport } from "./git.ts";
 import { previewRules, replay, stats } from "./history.ts";
+import { killJob, listJobs, readJob, resizeJob, showJob, signalJob, writeJob } from "./jobs.ts";
 import { speakMcp } from "./mcp.ts";
 import {
   acceptHazard,
@@ -100,6 +101,13 @@ export const ROUTES: readonly Route[] = [
   statFile,
   unpackFiles,
   writeFile,
+  listJobs,
+  showJob,
+  killJob,
+  readJob,
+  resizeJob,
+  signalJob,
+  writeJob,
   stats,
   version,
   watchApprovals,

@@ -1,0 +1,106 @@
+/** Commands of sessions: who may run one, what it counts as, and what ends it besides itself. */
+import type { Journal } from "../journal/types.ts";
+import type { Approvals } from "./approvals.ts";
+import type { DenialBook } from "./denial-book.ts";
+import type { Escort } from "./escort.ts";
+import { couldApprove } from "./identity.ts";
+import { notAvailable } from "./jobs/job.ts";
+import type { JobDesk } from "./jobs/job-desk.ts";
+import { joinSignals } from "./joined-signal.ts";
+import type { SandboxPort, SupervisorDeps } from "./ports.ts";
+import { prepareCommand } from "./prepared-command.ts";
+import type { RuleDesk } from "./rule-desk.ts";
+import { runCommand } from "./run-command.ts";
+import type { SessionDesk } from "./session-desk.ts";
+import type { Sessions } from "./sessions.ts";
+import type { Caller, RunEvent, RunRequest } from "./types.ts";
+
+export interface RunDeskParts {
+  readonly deps: Pick<SupervisorDeps, "adminWall" | "newId" | "now">;
+  readonly journal: Journal;
+  readonly approvals: Approvals;
+  readonly denials: DenialBook;
+  readonly sessions: Sessions;
+  readonly desk: SessionDesk;
+  readonly jobs: JobDesk;
+  readonly escort: Escort;
+  readonly rules: Pick<RuleDesk, "tell">;
+  readonly adopt: () => Promise<void>;
+  readonly sandboxes: Pick<SandboxPort, "ensure" | "executor">;
+  /** Aborts when the daemon stops. */
+  readonly stopping: AbortSignal;
+  readonly refuseWhenClosing: () => void;
+}
+
+export class RunDesk {
+  readonly #parts: RunDeskParts;
+
+  constructor(parts: RunDeskParts) {
+    this.#parts = parts;
+  }
+
+  /** See `Supervisor.run`. */
+  run(
+    caller: Caller,
+    session: string,
+    request: RunRequest,
+    signal: AbortSignal,
+  ): AsyncIterable<RunEvent> {
+    return this.#parts.jobs.carry(request, signal, (until) =>
+      this.#run(caller, session, request, until),
+    );
+  }
+
+  async *#run(
+    caller: Caller,
+    id: string,
+    request: RunRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<RunEvent> {
+    const { approvals, denials, desk, deps, escort, jobs, journal, rules, sandboxes, sessions } =
+      this.#parts;
+    this.#parts.refuseWhenClosing();
+    const session = sessions.owned(caller, id);
+    const { project, profile } = desk.place(session);
+    const command = prepareCommand(request, session.worktree, profile);
+    if (command.tty !== null && sandboxes.executor(session, profile).kind === "plain") {
+      throw notAvailable("a terminal");
+    }
+    const over = sessions.begin(session);
+    const giveUp = joinSignals(signal, session.closed.signal, this.#parts.stopping);
+    try {
+      yield* runCommand(
+        {
+          journal,
+          approvals,
+          denials,
+          escort,
+          egress: desk.egress,
+          slots: desk.slots,
+          jobs,
+          now: deps.now,
+          newId: deps.newId,
+          judge: () => desk.judge(session, command.command, command.cwd),
+          tell: (ignored) => rules.tell(project.id, ignored),
+          ensureSandbox: async () => {
+            await this.#parts.adopt();
+            return sandboxes.ensure(project, profile, session.worktree);
+          },
+        },
+        {
+          session,
+          project,
+          profile,
+          command,
+          action: deps.newId("action"),
+          agentCouldApprove: couldApprove(caller, deps.adminWall()),
+          unreachable: (verdict) => desk.egress.unreachable(session, profile, verdict),
+          signal: giveUp.signal,
+        },
+      );
+    } finally {
+      giveUp.release();
+      over();
+    }
+  }
+}
