@@ -1,7 +1,19 @@
 /** Errors and refusals as tool results: what was refused, by whom, why, and what to do instead. */
 import type { CallToolResult } from "@modelcontextprotocol/server";
+import { z } from "zod";
 import type { ClientRunEvent, Verdict } from "../api/client.ts";
 import { RecintoError } from "../errors.ts";
+
+/** What `error` is in the data of a call that failed; more details may be with it. */
+export const FailureSchema = z.looseObject({
+  code: z.string(),
+  reason: z.string(),
+  instead: z.string().optional().describe("What to do instead."),
+  by: z.string().optional().describe("Who refused it."),
+  segment: z.string().optional().describe("The simple command that decided it."),
+  rule: z.string().optional(),
+  approval: z.string().optional().describe("A person's question about it."),
+});
 
 type Refused = ClientRunEvent & { type: "refused" };
 
@@ -10,7 +22,7 @@ const BY: Readonly<Record<Refused["by"], string>> = {
   person: "refused by a person",
   timeout: "not run: nobody answered in time",
   "facts-changed": "not run: what was approved is no longer what would run",
-  "not-waiting": "not run yet: a person has not answered",
+  "not-waiting": "not run",
 };
 
 /** A command that was not run. */
@@ -55,7 +67,10 @@ export function failedCall(error: unknown): CallToolResult {
 }
 
 /** A call that did not do what it was for. */
-export function failed(error: object, lines: readonly string[]): CallToolResult {
+export function failed(
+  error: z.input<typeof FailureSchema>,
+  lines: readonly string[],
+): CallToolResult {
   return {
     isError: true,
     content: [{ type: "text", text: lines.join("\n") }],

@@ -17,7 +17,7 @@ import { AgentSession } from "./agent-session.ts";
 import { execTool } from "./exec-tool.ts";
 import { listTool, readTool, writeTool } from "./file-tools.ts";
 import { Progress } from "./progress.ts";
-import { failed, failedCall } from "./refusal.ts";
+import { FailureSchema, failed, failedCall } from "./refusal.ts";
 import { statusTool } from "./status-tool.ts";
 import type { Tool } from "./tool.ts";
 
@@ -82,10 +82,13 @@ function shown({ name, description, input, output, annotations }: Tool): ShownTo
     name,
     description,
     inputSchema: schemaOf(input),
-    outputSchema: schemaOf(output),
+    outputSchema: { type: "object", anyOf: [schemaOf(output), FAILURE] },
     annotations,
   };
 }
+
+/** Clients check a failed call's data against the schema too. */
+const FAILURE = schemaOf(z.strictObject({ error: FailureSchema }));
 
 function schemaOf(schema: z.ZodObject): ShownTool["inputSchema"] {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: "input" });
