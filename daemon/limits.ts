@@ -118,6 +118,12 @@ export const RUNNER_UNKNOWN_CONNECTIONS_MAX = 64;
 export const RUNNER_WAIT_MS = 10_000;
 /** Minders that wait for commands in one sandbox: as many as an agent starts at once; each is a process of some 100 kB. */
 export const RUNNER_SPARE_MINDERS = 4;
+/**
+ * Minders that had a command and are kept for another: as many at any time, and only RUNNER_SPARE_MINDERS after a while
+ * of milliseconds. They count as processes of the sandbox.
+ */
+export const RUNNER_USED_MINDERS_MAX = 32;
+export const RUNNER_TRIM_MS = 1_000;
 /** Last words of a runner that ended, UTF-16 units: one error message of it. */
 export const RUNNER_STDERR_CHARS_MAX = 1_000;
 /** Bytes of a framed stream that wait for the connection before the command's output is not taken any more. */

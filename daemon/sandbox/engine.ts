@@ -73,6 +73,11 @@ export interface SandboxStatus {
 export interface ExecSpec {
   /** The program and its words, exactly; no shell in between. */
   readonly argv: readonly string[];
+  /**
+   * Words that come to the same as `argv` without its shell. Tried first where the executor can; where that is not plainly
+   * possible, `argv` runs.
+   */
+  readonly direct?: readonly string[];
   readonly cwd: string;
   /** The whole environment of the command; nothing is inherited but what the engine forces. */
   readonly env: Readonly<Record<string, string>>;

@@ -3,6 +3,7 @@ import { cpus, release, totalmem } from "node:os";
 
 /** Each returns its figures by name, units last: `p50_us`. */
 const BENCHMARKS: Readonly<Record<string, () => Promise<object>>> = {
+  cost: async () => (await import("./cost.ts")).run(),
   exec: async () => (await import("./exec.ts")).run(),
   policy: async () => (await import("./policy.ts")).run(),
   scale: async () => (await import("./scale.ts")).run(),

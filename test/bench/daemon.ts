@@ -89,10 +89,14 @@ export class BenchDaemon {
         .map(([key, name]) => `${key}: ${join(folder, name)}\n`)
         .join("")}engineSocket: ${ENGINE_SOCKET}\nagentsShareApproverUid: true\nlogLevel: warn\n`,
     );
-    const daemon = spawn("node", ["dist/main.js", "--config", config], {
-      cwd: ROOT,
-      stdio: ["ignore", "ignore", "inherit"],
-    });
+    const daemon = spawn(
+      "node",
+      [...(process.env.RECINTO_BENCH_NODE?.split(" ") ?? []), "dist/main.js", "--config", config],
+      {
+        cwd: ROOT,
+        stdio: ["ignore", "ignore", "inherit"],
+      },
+    );
     const bench = new BenchDaemon(folder, daemon);
     await bench.#answers();
     return bench;

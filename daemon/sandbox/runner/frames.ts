@@ -64,6 +64,8 @@ export interface WayOut {
 
 export interface RunnerCommand {
   readonly argv: readonly string[];
+  /** Tried first, as bash would run these words; absent, or where that is not plainly possible: `argv`. */
+  readonly direct?: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   /** Never 0: the runner refuses it too. */
@@ -113,6 +115,7 @@ export function specFrame(command: RunnerCommand): Buffer {
   };
   const text = (tag: string, value: string) => field(tag, Buffer.from(`${value}\0`));
   for (const word of command.argv) text("a", word);
+  for (const word of command.direct ?? []) text("p", word);
   for (const [name, value] of Object.entries(command.env)) text("e", `${name}=${value}`);
   text("d", command.cwd);
   field("u", u32(command.user.uid, command.user.gid));

@@ -119,6 +119,7 @@ static _Noreturn void become_command(const struct spec *spec, int streams[3], in
   sigprocmask(SIG_SETMASK, &none, NULL);
   /* All from 3 on close at exec, `report` too: its end of file says that the program runs. */
   if (!close_from(3, true)) fail(report, "descriptors");
+  if (spec->direct[0] != NULL) try_directly(spec);
   environ = spec->env;
   execvp(spec->argv[0], spec->argv);
   fail(report, "exec");

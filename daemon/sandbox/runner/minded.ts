@@ -4,9 +4,11 @@ import type { RunnerCommand } from "./frames.ts";
 import type { RunnerProcess } from "./runner-process.ts";
 
 export function runnerCommand(spec: ExecSpec): RunnerCommand {
-  const { argv, env, cwd, user, stdin, tty = null, confinement = null } = spec;
+  const { argv, env, cwd, user, stdin, tty = null, confinement = null, direct } = spec;
   // The sandbox's own limits hold: the runner was started under them.
-  return { argv, env, cwd, user, stdin, tty, confinement, openFiles: null, fileBytes: null };
+  const limits = { openFiles: null, fileBytes: null };
+  const plain = direct === undefined ? {} : { direct };
+  return { argv, ...plain, env, cwd, user, stdin, tty, confinement, ...limits };
 }
 
 /** Waits for the program to run. Errors: `exec-failed` when it does not. */

@@ -33,6 +33,8 @@ struct minder {
   int in_fd, out_fd, signals;
   struct launched command;
   bool tty, running, exit_sent, killing, peer_gone;
+  /* May serve another command on the same connection once this one is gone. */
+  bool reusable;
   int status;
   uint32_t memory_kills;
   /* Bytes that were in each pipe when the command ended: they come before its exit. */
@@ -231,16 +233,18 @@ static bool reap(struct minder *m) {
   }
 }
 
-/*
- * Sends what is left and waits for the daemon to close its end: closing first, with input unread, would make the kernel
- * throw away output that is still on its way.
- */
-static void farewell(struct minder *m) {
+static void send_rest(struct minder *m) {
+  flush(m);
   while (!m->peer_gone && m->outgoing_start < m->outgoing_end) {
     struct pollfd writable = {.fd = m->out_fd, .events = POLLOUT};
     poll(&writable, 1, -1);
     flush(m);
   }
+}
+
+/* Waits for the daemon to close its end: closing first, with input unread, would make the kernel throw away output that
+ * is still on its way. */
+static void farewell(struct minder *m) {
   struct pollfd readable = {.fd = m->in_fd, .events = POLLIN};
   while (!m->peer_gone && poll(&readable, 1, FAREWELL_MS) > 0) {
     ssize_t got = read(m->in_fd, m->incoming, sizeof m->incoming);
@@ -275,8 +279,12 @@ static void serve(struct minder *m) {
     }
     bool drained = readable_now(m->command.out) == 0 && readable_now(m->command.err) == 0;
     if (m->exit_sent && !left && drained) {
-      say(m, FRAME_GONE, NULL, 0);
-      farewell(m);
+      /* In the middle of a frame nobody could tell where the next command begins. */
+      if (m->incoming_size > 0) m->reusable = false;
+      *reserve(m, 1) = m->reusable;
+      commit(m, FRAME_GONE, 1);
+      send_rest(m);
+      if (!m->reusable) farewell(m);
       return;
     }
     flush(m);
@@ -325,10 +333,21 @@ static void refuse(int fd, int error_number, const char *what) {
   send_frame(fd, FRAME_FAILED, payload, (uint32_t)(4 + size));
 }
 
-int mind(int in_fd, int out_fd, void (*taken)(void)) {
+/* What was sent for the last command before the daemon heard that it is gone. */
+static bool is_late(uint8_t type) {
+  return type == FRAME_STDIN || type == FRAME_STDIN_END || type == FRAME_SIGNAL || type == FRAME_RESIZE;
+}
+
+int mind(int in_fd, int out_fd, void (*taken)(void), bool reused, bool *again) {
   uint8_t type, *payload;
   uint32_t size;
-  if (!receive_frame(in_fd, &type, &payload, &size)) return 0;
+  bool may_serve_another = again != NULL;
+  if (may_serve_another) *again = false;
+  for (;;) {
+    if (!receive_frame(in_fd, &type, &payload, &size)) return 0;
+    if (!reused || !is_late(type)) break;
+    free(payload);
+  }
   if (taken != NULL) taken();
   struct spec spec;
   const char *why = "the first frame is not a specification";
@@ -358,6 +377,8 @@ int mind(int in_fd, int out_fd, void (*taken)(void)) {
   m->in_fd = in_fd;
   m->out_fd = out_fd;
   m->tty = spec.tty;
+  /* A way out is held until this process ends. */
+  m->reusable = may_serve_another && spec.way_out == NULL;
   m->memory_kills = memory_kills();
   m->signals = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
   int error_number;
@@ -380,5 +401,10 @@ int mind(int in_fd, int out_fd, void (*taken)(void)) {
     if (ours[i] >= 0) fcntl(ours[i], F_SETFL, fcntl(ours[i], F_GETFL) | O_NONBLOCK);
   }
   serve(m);
+  int mine[] = {m->signals, m->command.in, m->command.out, m->command.err};
+  for (size_t i = 0; i < sizeof mine / sizeof mine[0]; i++) close_stream(&mine[i]);
+  if (may_serve_another) *again = m->reusable && !m->peer_gone;
+  free(m->outgoing);
+  free(m);
   return 0;
 }

@@ -38,7 +38,7 @@ const LENGTHS: ReadonlyMap<number, number> = new Map([
   [FROM_RUNNER.started, 9],
   [FROM_RUNNER.stdinTaken, 4],
   [FROM_RUNNER.exited, 12],
-  [FROM_RUNNER.gone, 0],
+  [FROM_RUNNER.gone, 1],
 ]);
 
 function isFrame(type: number, size: number): boolean {
@@ -70,6 +70,9 @@ export class RunnerProcess {
   onBackgroundOutput: ((stream: "stdout" | "stderr", chunk: Buffer) => void) | null = null;
 
   readonly #socket: Duplex;
+  readonly #free: ((socket: Duplex) => void) | null;
+  /** The connection is another command's by now, or nobody's. */
+  #over = false;
   #head = Buffer.alloc(0);
   #type = 0;
   #left = 0;
@@ -83,10 +86,12 @@ export class RunnerProcess {
   #goneNow!: () => void;
   #exitSeen = false;
 
-  constructor(socket: Duplex, wantsStdin: boolean) {
+  /** `free` gets the connection back where its minder can serve another command; else it is closed. */
+  constructor(socket: Duplex, wantsStdin: boolean, free: ((socket: Duplex) => void) | null = null) {
     this.#socket = socket;
+    this.#free = free;
     const resume = () => {
-      socket.resume();
+      if (!this.#over) socket.resume();
     };
     this.stdout = new Readable({ read: resume, highWaterMark: STDIN_WINDOW_BYTES });
     this.stderr = new Readable({ read: resume, highWaterMark: STDIN_WINDOW_BYTES });
@@ -105,30 +110,38 @@ export class RunnerProcess {
     // Whoever only looks at `exited` must not crash the daemon through `started`, and the other way round.
     this.started.catch(() => {});
     this.exited.catch(() => {});
-    socket.on("error", (error) => this.#fail(error));
-    socket.on("data", (chunk: Buffer) => this.#take(chunk));
-    socket.on("close", () => this.#closed());
+    socket.on("error", this.#onError);
+    socket.on("data", this.#onData);
+    socket.on("close", this.#onClose);
   }
+
+  readonly #onError = (error: Error) => this.#fail(error);
+  readonly #onData = (chunk: Buffer) => this.#take(chunk);
+  readonly #onClose = () => this.#closed();
 
   /** To the command's process group, or to everything it started. */
   signal(signal: RunnerSignal, everything: boolean): void {
     const payload = Buffer.concat([u32(SIGNALS[signal]), Buffer.from([everything ? 1 : 0])]);
-    if (!this.#socket.destroyed) this.#socket.write(frame(TO_RUNNER.signal, payload));
+    if (this.#open) this.#socket.write(frame(TO_RUNNER.signal, payload));
   }
 
   resize(rows: number, columns: number): void {
-    if (!this.#socket.destroyed) this.#socket.write(resizeFrame(rows, columns));
+    if (this.#open) this.#socket.write(resizeFrame(rows, columns));
   }
 
   /** Lets go of the connection: the minder kills everything that the command started. */
   abandon(): void {
-    this.#socket.destroy();
+    if (!this.#over) this.#socket.destroy();
+  }
+
+  get #open(): boolean {
+    return !this.#over && !this.#socket.destroyed;
   }
 
   #input(): Writable {
     const send = (chunk: Buffer, at: number, done: (error?: Error) => void): void => {
       const size = Math.min(chunk.length - at, STDIN_FRAME_BYTES, this.#credit);
-      if (this.#socket.destroyed || at === chunk.length) {
+      if (!this.#open || at === chunk.length) {
         done();
         return;
       }
@@ -144,7 +157,7 @@ export class RunnerProcess {
     return new Writable({
       write: (chunk: Buffer, _encoding, done) => send(chunk, 0, done),
       final: (done) => {
-        if (!this.#socket.destroyed) this.#socket.write(frame(TO_RUNNER.stdinEnd));
+        if (this.#open) this.#socket.write(frame(TO_RUNNER.stdinEnd));
         done();
       },
     });
@@ -225,9 +238,22 @@ export class RunnerProcess {
         break;
       }
       case FROM_RUNNER.gone:
-        this.#socket.end();
+        this.#gone(payload[0] === 1);
         break;
     }
+  }
+
+  #gone(minderIsFree: boolean): void {
+    // A minder that says so before its command ended does not keep to the protocol.
+    if (!minderIsFree || this.#free === null || !this.#exitSeen) {
+      this.#socket.end();
+      return;
+    }
+    this.#over = true;
+    this.#socket.off("error", this.#onError).off("data", this.#onData).off("close", this.#onClose);
+    this.#wake();
+    this.#goneNow();
+    this.#free(this.#socket);
   }
 
   #endStreams(): void {
@@ -255,9 +281,10 @@ export class RunnerProcess {
   }
 
   #closed(): void {
-    // Does nothing for a command whose end was told: its promises are settled.
-    const message = "the sandbox went away while the command ran";
-    this.#fail(new RecintoError("engine-unreachable", message));
+    if (!this.#exitSeen) {
+      const message = "the sandbox went away while the command ran";
+      this.#fail(new RecintoError("engine-unreachable", message));
+    }
     this.#endStreams();
     this.#wake();
     this.#goneNow();

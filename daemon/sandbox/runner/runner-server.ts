@@ -4,7 +4,10 @@ import { createServer, type Server, type Socket } from "node:net";
 import { RecintoError } from "../../errors.ts";
 import {
   RUNNER_HELLO_TIMEOUT_MS,
+  RUNNER_SPARE_MINDERS,
+  RUNNER_TRIM_MS,
   RUNNER_UNKNOWN_CONNECTIONS_MAX,
+  RUNNER_USED_MINDERS_MAX,
   RUNNER_WAIT_MS,
 } from "../../limits.ts";
 import {
@@ -27,7 +30,11 @@ export class RunnerServer {
   readonly #server: Server;
   #secret: Buffer;
   #landlock = 0;
-  readonly #idle: Socket[] = [];
+  /** Minders that never had a command. The runner sees to it that there are some. */
+  readonly #fresh: Socket[] = [];
+  /** Minders whose command is gone and that take another. */
+  readonly #used: Socket[] = [];
+  #trimming: NodeJS.Timeout | null = null;
   readonly #waiting: Waiting[] = [];
   readonly #running = new Set<Socket>();
   #unknown = 0;
@@ -49,7 +56,7 @@ export class RunnerServer {
   }
 
   get idle(): number {
-    return this.#idle.length;
+    return this.#fresh.length + this.#used.length;
   }
 
   /** Best ABI of Landlock where the minders run, as the last of them said. */
@@ -60,7 +67,7 @@ export class RunnerServer {
   /** For a runner that is started anew: minders that wait for the former one are let go, commands go on. */
   renew(secret: Buffer): void {
     this.#secret = secret;
-    for (const socket of this.#idle.splice(0)) socket.destroy();
+    for (const socket of this.#takeIdle()) socket.destroy();
   }
 
   /** No minder will come any more: who waits for one is told so. */
@@ -70,25 +77,36 @@ export class RunnerServer {
 
   /** Resolves when a command would not have to wait. Errors: `engine-failed` as `run`. */
   async ready(): Promise<void> {
-    if (this.#idle.length === 0) this.#ready(await this.#nextMinder());
+    if (this.idle === 0) this.#ready(await this.#nextMinder(), this.#fresh);
   }
 
   /** Errors: `engine-failed` when no minder came within RUNNER_WAIT_MS. Failing to start is in `started`. */
   async run(command: RunnerCommand): Promise<RunnerProcess> {
-    const socket = this.#idle.shift() ?? (await this.#nextMinder());
+    // The one that worked last: what it needs is in the processor's caches.
+    const socket = this.#used.pop() ?? this.#fresh.shift() ?? (await this.#nextMinder());
     socket.removeAllListeners("data");
     socket.removeAllListeners("close");
     this.#running.add(socket);
     socket.once("close", () => this.#running.delete(socket));
-    const process = new RunnerProcess(socket, command.stdin);
+    const secret = this.#secret;
+    const free = () => {
+      socket.removeAllListeners("close");
+      this.#running.delete(socket);
+      // One of a runner that ended meanwhile is let go: what waits for commands is the new one's.
+      const many = this.#used.length >= RUNNER_USED_MINDERS_MAX;
+      if (many || secret !== this.#secret || socket.destroyed) socket.end();
+      else this.#ready(socket, this.#used);
+    };
+    const process = new RunnerProcess(socket, command.stdin, free);
     socket.write(specFrame(command));
     return process;
   }
 
   /** Ends the connections: minders kill what they mind when theirs closes. */
   async close(): Promise<void> {
+    if (this.#trimming !== null) clearTimeout(this.#trimming);
     this.giveUp(new RecintoError("engine-failed", "the sandbox was stopped"));
-    for (const socket of [...this.#idle, ...this.#running]) socket.destroy();
+    for (const socket of [...this.#takeIdle(), ...this.#running]) socket.destroy();
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
   }
 
@@ -139,7 +157,7 @@ export class RunnerServer {
         return;
       }
       this.#landlock = hello.readUInt32LE(HELLO_BYTES - 4);
-      this.#ready(socket);
+      this.#ready(socket, this.#fresh);
     });
   }
 
@@ -154,19 +172,34 @@ export class RunnerServer {
     );
   }
 
-  #ready(socket: Socket): void {
+  #ready(socket: Socket, idle: Socket[]): void {
     const waiting = this.#waiting.shift();
     if (waiting !== undefined) {
       waiting.take(socket);
       return;
     }
-    this.#idle.push(socket);
+    idle.push(socket);
     const leave = () => {
-      const index = this.#idle.indexOf(socket);
-      if (index >= 0) this.#idle.splice(index, 1);
+      const index = idle.indexOf(socket);
+      if (index >= 0) idle.splice(index, 1);
     };
     socket.on("close", leave);
     // An idle minder has nothing to say.
     socket.on("data", () => socket.destroy());
+    if (this.#used.length > RUNNER_SPARE_MINDERS) this.#trimLater();
+  }
+
+  /** After many commands at once: what is left over is let go once they do not come again soon. */
+  #trimLater(): void {
+    this.#trimming ??= setTimeout(() => {
+      this.#trimming = null;
+      for (const socket of this.#used.splice(0, this.#used.length - RUNNER_SPARE_MINDERS)) {
+        socket.end();
+      }
+    }, RUNNER_TRIM_MS).unref();
+  }
+
+  #takeIdle(): readonly Socket[] {
+    return [...this.#fresh.splice(0), ...this.#used.splice(0)];
   }
 }

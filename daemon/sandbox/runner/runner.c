@@ -62,7 +62,11 @@ static pid_t spare(void) {
   if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0) _exit(70);
   close(nothing);
   int fd = connect_to_daemon();
-  _exit(fd < 0 ? 69 : mind(fd, fd, taken));
+  if (fd < 0) _exit(69);
+  bool again = false;
+  int code = mind(fd, fd, taken, false, &again);
+  while (again) code = mind(fd, fd, NULL, true, &again);
+  _exit(code);
 }
 
 static bool forget(pid_t *idle, int *count, pid_t pid) {
@@ -117,7 +121,7 @@ int main(int argc, char **argv) {
   /* Not even a process of the same user may trace it or read its memory. */
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   if (argc == 2 && strcmp(argv[1], "--abi") == 0) return printf("%d\n", landlock_abi()) < 0;
-  if (argc == 2 && strcmp(argv[1], "--once") == 0) return mind(STDIN_FILENO, STDOUT_FILENO, NULL);
+  if (argc == 2 && strcmp(argv[1], "--once") == 0) return mind(STDIN_FILENO, STDOUT_FILENO, NULL, false, NULL);
   if (argc != 4 || strcmp(argv[1], "--socket") != 0) {
     fprintf(stderr, "usage: recinto-runner --socket PATH SPARES (secret on stdin) | --once | --abi\n");
     return 64;

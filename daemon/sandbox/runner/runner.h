@@ -7,7 +7,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* A frame on the wire: u32 payload length (little endian), u8 type, payload. One connection carries one command. */
+/*
+ * A frame on the wire: u32 payload length (little endian), u8 type, payload. One connection carries one command at a
+ * time, and the next only after the last was gone.
+ */
 #define FRAME_HEAD 5u
 /* Largest payload in either direction: a specification with its environment. The daemon keeps the same bound. */
 #define FRAME_MAX (8u * 1024u * 1024u)
@@ -27,7 +30,7 @@ enum frame_type {
   FRAME_STDERR = 'e',
   FRAME_STDIN_TAKEN = 't', /* u32 bytes */
   FRAME_EXITED = 'X',      /* u32 wait status, u32 processes of it that are still there, u32 memory ran out meanwhile */
-  FRAME_GONE = 'G',        /* nothing that the command started is left */
+  FRAME_GONE = 'G',        /* nothing that the command started is left; u8: 1 where another may be sent here */
   /* daemon -> runner */
   FRAME_SPEC = 's',        /* see spec.c */
   FRAME_STDIN = 'i',
@@ -41,6 +44,7 @@ enum seccomp_refusal { REFUSE_METADATA = 1, REFUSE_SOCKETS = 2 };
 
 struct spec {
   char **argv;
+  char **direct;                /* words to try without a shell first; empty: none */
   char **env;
   char *cwd;
   uid_t uid;
@@ -100,6 +104,9 @@ uint32_t memory_kills(void);
 /* descriptors.c: closes all from `first` on, at once or when this process becomes another program. */
 bool close_from(int first, bool at_exec);
 
+/* direct.c: becomes the program of spec->direct; returns where that is not what a shell would plainly do. */
+void try_directly(const struct spec *spec);
+
 /* launch.c: a started command and this side's ends of its streams; -1 where it has none. */
 struct launched {
   pid_t pid;
@@ -108,7 +115,10 @@ struct launched {
 /* false: *error_number and *step say what failed. */
 bool launch(const struct spec *spec, struct launched *launched, int *error_number, const char **step);
 
-/* minder.c: serves one command on the given descriptors, and returns when nothing of it is left. */
-int mind(int in_fd, int out_fd, void (*taken)(void));
+/*
+ * minder.c: serves one command on the given descriptors, and returns when nothing of it is left. `reused`: another was
+ * served on them before. *again: the daemon was told that it may send another, and mind must be called for it.
+ */
+int mind(int in_fd, int out_fd, void (*taken)(void), bool reused, bool *again);
 
 #endif

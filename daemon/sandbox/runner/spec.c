@@ -30,12 +30,13 @@ bool parse_spec(uint8_t *payload, uint32_t size, struct spec *spec, const char *
 
   size_t words = count(payload, size, 'a'), variables = count(payload, size, 'e'), writable = count(payload, size, 'w');
   spec->argv = calloc(words + 1, sizeof(char *));
+  spec->direct = calloc(count(payload, size, 'p') + 1, sizeof(char *));
   spec->env = calloc(variables + 1, sizeof(char *));
   spec->writable = calloc(writable + 1, sizeof(char *));
   *why = "out of memory";
-  if (spec->argv == NULL || spec->env == NULL || spec->writable == NULL) return false;
+  if (spec->argv == NULL || spec->direct == NULL || spec->env == NULL || spec->writable == NULL) return false;
 
-  size_t word = 0, variable = 0, folder = 0;
+  size_t word = 0, direct = 0, variable = 0, folder = 0;
   bool user = false;
   *why = "a field of the wrong length";
   for (uint32_t at = 0; at < size;) {
@@ -44,10 +45,11 @@ bool parse_spec(uint8_t *payload, uint32_t size, struct spec *spec, const char *
     uint8_t *value = payload + at + 5;
     at += 5 + length;
     /* Strings end with a NUL of their own in the frame, and hold no other. */
-    bool string = tag == 'a' || tag == 'e' || tag == 'w' || tag == 'd';
+    bool string = tag == 'a' || tag == 'p' || tag == 'e' || tag == 'w' || tag == 'd';
     if (string && (length == 0 || strnlen((char *)value, length) != length - 1)) return false;
     switch (tag) {
       case 'a': spec->argv[word++] = (char *)value; break;
+      case 'p': spec->direct[direct++] = (char *)value; break;
       case 'e': spec->env[variable++] = (char *)value; break;
       case 'w': spec->writable[folder++] = (char *)value; break;
       case 'd': spec->cwd = (char *)value; break;
@@ -91,6 +93,7 @@ bool parse_spec(uint8_t *payload, uint32_t size, struct spec *spec, const char *
 
 void free_spec(struct spec *spec) {
   free(spec->argv);
+  free(spec->direct);
   free(spec->env);
   free(spec->writable);
 }
