@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <string.h>
 #include <sys/uio.h>
 #include <poll.h>
 #include <unistd.h>
@@ -80,4 +81,26 @@ bool receive_frame(int fd, uint8_t *type, uint8_t **payload, uint32_t *size) {
   }
   (*payload)[*size] = 0;
   return true;
+}
+
+/* What was sent for the last command before the daemon heard that it is gone. */
+static bool is_late(uint8_t type) {
+  return type == FRAME_STDIN || type == FRAME_STDIN_END || type == FRAME_SIGNAL || type == FRAME_RESIZE;
+}
+
+bool receive_first(int fd, bool reused, uint8_t *type, uint8_t **payload, uint32_t *size) {
+  while (receive_frame(fd, type, payload, size)) {
+    if (!reused || !is_late(*type)) return true;
+    free(*payload);
+  }
+  return false;
+}
+
+void send_failure(int fd, int error_number, const char *what) {
+  size_t size = strlen(what);
+  uint8_t payload[4 + 128];
+  if (size > 128) size = 128;
+  put_u32(payload, (uint32_t)error_number);
+  memcpy(payload + 4, what, size);
+  send_frame(fd, FRAME_FAILED, payload, (uint32_t)(4 + size));
 }

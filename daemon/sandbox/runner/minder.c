@@ -324,46 +324,28 @@ static void serve(struct minder *m) {
   }
 }
 
-static void refuse(int fd, int error_number, const char *what) {
-  size_t size = strlen(what);
-  uint8_t payload[4 + 128];
-  if (size > 128) size = 128;
-  put_u32(payload, (uint32_t)error_number);
-  memcpy(payload + 4, what, size);
-  send_frame(fd, FRAME_FAILED, payload, (uint32_t)(4 + size));
-}
-
-/* What was sent for the last command before the daemon heard that it is gone. */
-static bool is_late(uint8_t type) {
-  return type == FRAME_STDIN || type == FRAME_STDIN_END || type == FRAME_SIGNAL || type == FRAME_RESIZE;
-}
-
 int mind(int in_fd, int out_fd, void (*taken)(void), bool reused, bool *again) {
   uint8_t type, *payload;
   uint32_t size;
   bool may_serve_another = again != NULL;
   if (may_serve_another) *again = false;
-  for (;;) {
-    if (!receive_frame(in_fd, &type, &payload, &size)) return 0;
-    if (!reused || !is_late(type)) break;
-    free(payload);
-  }
+  if (!receive_first(in_fd, reused, &type, &payload, &size)) return 0;
   if (taken != NULL) taken();
   struct spec spec;
   const char *why = "the first frame is not a specification";
   if (type != FRAME_SPEC || !parse_spec(payload, size, &spec, &why)) {
-    refuse(out_fd, EPROTO, why);
+    send_failure(out_fd, EPROTO, why);
     return 1;
   }
 
   /* Held until this process ends, and the way out with it. */
   if (spec.way_out != NULL && way_out_open(&spec) < 0) {
-    refuse(out_fd, errno, "way out");
+    send_failure(out_fd, errno, "way out");
     return 1;
   }
   /* gVisor of some age lacks this: what lost its parent would be nobody's, and "nothing is left" no truth. */
   if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0) {
-    refuse(out_fd, errno, "child subreaper");
+    send_failure(out_fd, errno, "child subreaper");
     return 1;
   }
   signal(SIGPIPE, SIG_IGN);
@@ -383,7 +365,7 @@ int mind(int in_fd, int out_fd, void (*taken)(void), bool reused, bool *again) {
   m->signals = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
   int error_number;
   if (m->signals < 0 || !launch(&spec, &m->command, &error_number, &why)) {
-    refuse(out_fd, m->signals < 0 ? errno : error_number, why);
+    send_failure(out_fd, m->signals < 0 ? errno : error_number, why);
     return 1;
   }
   m->running = true;

@@ -69,6 +69,9 @@ bool read_all(int fd, void *data, size_t size);
 bool send_frame(int fd, uint8_t type, const void *payload, uint32_t size);
 /* Reads one whole frame; *payload is malloc'ed and one byte longer than *size, with a NUL there. */
 bool receive_frame(int fd, uint8_t *type, uint8_t **payload, uint32_t *size);
+/* The frame that begins a command. `reused`: what is late for the command before it is passed over. */
+bool receive_first(int fd, bool reused, uint8_t *type, uint8_t **payload, uint32_t *size);
+void send_failure(int fd, int error_number, const char *what);
 
 /* spec.c: false with a reason in *why when the payload is not a specification. Strings point into payload. */
 bool parse_spec(uint8_t *payload, uint32_t size, struct spec *spec, const char **why);
