@@ -1,47 +1,25 @@
 /** The rows of design §6, each shown by what the same command may do under a wider verdict; for runner and once alike. */
-import { chownSync, mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { LiveGrant } from "../../daemon/policy/types.ts";
-import type { ConfinementInput } from "../../daemon/sandbox/confinement.ts";
-import type { SandboxHandle } from "../../daemon/sandbox/sandboxes.ts";
-import { AGENT, outputOf, Rig, whyNot } from "./rig.ts";
+import { Confined, type Decided, judged } from "./confined.ts";
+import { whyNot } from "./rig.ts";
 
 const missing = await whyNot();
 
-type Decided = Pick<ConfinementInput, "segments" | "approved" | "grants">;
-
-const judged = (...classes: Decided["segments"][number]["classes"]): Decided => ({
-  segments: [{ classes, rung: "scope", rule: "scope/test" }],
-  approved: false,
-  grants: [],
-});
-
 describe.skipIf(missing).each(["runner", "once"] as const)("confinement by %s", (executor) => {
-  let rig: Rig;
-  let handle: SandboxHandle;
+  let confined: Confined;
   let worktree: string;
   beforeAll(async () => {
-    rig = await Rig.make({ executor });
-    worktree = rig.folder("confined");
-    handle = await rig.daemon().ensure(rig.project, rig.profile, worktree);
+    confined = await Confined.make(executor);
+    worktree = confined.worktree;
   });
-  afterAll(() => rig?.close());
-  beforeEach(() => {
-    mkdirSync(join(worktree, "src/auth"), { recursive: true });
-    writeFileSync(join(worktree, "file"), "text");
-    for (const name of ["src", "src/auth", "file"]) {
-      chownSync(join(worktree, name), AGENT.uid, AGENT.gid);
-    }
-  });
+  afterAll(() => confined?.close());
+  beforeEach(() => confined.refresh());
+  const run = (command: string, decided: Decided) => confined.run(command, decided);
 
-  async function run(command: string, decided: Decided) {
-    const { confinement, text, hint } = handle.confine(decided);
-    const process = await handle.exec({ command, cwd: worktree, stdin: false, confinement });
-    const { stdout, stderr, exit } = await outputOf(process);
-    return { stdout, stderr, code: exit.exitCode, text, hint: hint(exit.exitCode, stderr) };
-  }
-
+  const py = (text: string) => `python3 -c "import fcntl, os, socket, sys\n${text}"`;
+  const flags = (request: number) =>
+    py(`fcntl.ioctl(os.open('file', 0), ${request}, (0x40).to_bytes(8, 'little'))`);
   const connect = `python3 -c "
 import socket, threading
 s = socket.socket(); s.bind(('127.0.0.1', 0)); s.listen()
@@ -57,12 +35,60 @@ c = socket.create_connection(s.getsockname()); print('connected')"`;
     ["a mode", "chmod 600 file"],
     ["a time", "touch -d 2000-01-01 file"],
     ["an attribute", `python3 -c "import os; os.setxattr('file', 'user.x', b'1')"`],
+    ["a mode, by what is open for reading", py("os.fchmod(os.open('file', 0), 0o600)")],
+    ["an owner", py("os.chown('file', os.getuid(), os.getgid())")],
+    ["the owner of a link", py("os.symlink('file', 'link'); os.lchown('link', os.getuid(), -1)")],
+    ["a time, by what is open for reading", py("os.utime(os.open('file', 0), (1, 1))")],
+    [
+      "a time, by the old calls",
+      `${py("import ctypes; sys.exit(ctypes.CDLL(None).syscall(132, b'file', None) != 0)")}`,
+    ],
+    [
+      "an attribute taken away",
+      py("os.setxattr('file', 'user.y', b'1'); os.removexattr('file', 'user.y')"),
+    ],
+    ["flags of an inode", flags(0x40086602)],
+    [
+      "attributes of a project",
+      py(
+        "b = bytearray(28); fcntl.ioctl(os.open('file', 0), 0x801c581f, b); fcntl.ioctl(os.open('file', 0), 0x401c5820, bytes(b))",
+      ),
+    ],
+    ["a hard link", "ln file made && rm made"],
+    ["a file cut off by its name", py("os.truncate('file', 0)")],
+    ["a file cut off where it is opened to read", py("os.open('file', os.O_TRUNC)")],
+    [
+      "a socket in a folder",
+      py("s = socket.socket(socket.AF_UNIX); s.bind('made'); os.unlink('made')"),
+    ],
+    ["a socket of datagrams", py("socket.socket(socket.AF_INET, socket.SOCK_DGRAM)")],
+    ["a socket to the kernel", py("socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)")],
     ["shared memory", "echo x > /dev/shm/made && rm /dev/shm/made"],
     ["a socket", connect],
   ])("a read verdict does not have what a write verdict has: %s", async (_, command) => {
     expect((await run(command, judged("write"))).code).toBe(0);
     expect((await run(command, judged("read"))).code).not.toBe(0);
   });
+
+  test("a read verdict may ask for what it may not change: modes, flags, attributes, limits", async () => {
+    const ask = `stat -c %s file; lsattr file | cut -c1-3; ${py("import resource\nos.listxattr('file')\nprint(resource.prlimit(os.getpid(), resource.RLIMIT_CORE))")}`;
+    expect(await run(ask, judged("read"))).toMatchObject({
+      stdout: "4\n---\n(0, 0)\n",
+      stderr: "",
+      code: 0,
+    });
+  });
+
+  test.each(["write", "run", "build"] as const)(
+    "%s has the worktree and loopback, and nothing of the system",
+    async (cls) => {
+      expect((await run(`echo x > made && rm made && ${connect}`, judged(cls))).stdout).toBe(
+        "connected\n",
+      );
+      expect((await run("echo x > /etc/made", judged(cls))).code).toBe(1);
+      expect((await run("echo x > ~/.bash_profile", judged(cls))).code).toBe(1);
+    },
+  );
 
   test("a read verdict still reads, pipes, and writes to scratch, the null device and its own streams", async () => {
     const command =
@@ -154,11 +180,11 @@ print(l.syscall(425, 4, b), ctypes.get_errno())"; grep -E 'Cap(Prm|Eff|Inh|Amb)|
     expect((await run(probe, judged("write"))).stdout).toBe(
       `-1 38\nCapInh:\t${"0".repeat(16)}\nCapPrm:\t${"0".repeat(16)}\nCapEff:\t${"0".repeat(16)}\nCapAmb:\t${"0".repeat(16)}\nNoNewPrivs:\t1\n`,
     );
-    const victim = await handle.exec({
+    const victim = await confined.handle.exec({
       command: "sleep 1000",
       cwd: "/",
       stdin: false,
-      confinement: handle.confine(judged("write")).confinement,
+      confinement: confined.handle.confine(judged("write")).confinement,
     });
     const pid = victim.control?.pid;
     const attack = `kill -9 ${pid}; cat /proc/${pid}/environ; cat /proc/${pid}/mem; readlink -v /proc/${pid}/fd/1`;

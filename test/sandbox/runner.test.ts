@@ -274,6 +274,43 @@ describe.skipIf(!isRoot)("the runner", () => {
       expect(readFileSync(join(work, "file"), "utf8")).toBe("text");
     });
 
+    /** Calls that a container's own filter may not know yet; without a confinement they must work for a row to count. */
+    it.each([
+      ["a mode by fchmodat2", "call(452, -100, b'file', 0o600, 0)"],
+      [
+        "an attribute by setxattrat",
+        "call(463, -100, b'file', 0, b'user.z', struct.pack('QII', addr(b'1'), 1, 0), 16)",
+      ],
+      [
+        "flags by file_setattr",
+        "call(469, -100, b'file', struct.pack('QIIII', 0x80, 0, 0, 0, 0), 24, 0)",
+      ],
+      [
+        "a mode by fchmodat2 of what is open",
+        "call(452, os.open('file', os.O_PATH), b'', 0o600, 0x1000)",
+      ],
+    ])("a read verdict refuses what works without it: %s", async (_name, text) => {
+      const probe = `
+import ctypes, os, struct
+libc = ctypes.CDLL(None, use_errno=True)
+kept = []
+def addr(data):
+    kept.append(ctypes.create_string_buffer(data))
+    return ctypes.addressof(kept[-1])
+def call(*args):
+    whole = [ctypes.c_long(value) if isinstance(value, int) else value for value in args]
+    if libc.syscall(*whole) < 0: print(ctypes.get_errno())
+    else: print("done")
+${text}`;
+      const tried = async (confinement: Confinement | null) =>
+        (await run(["python3", "-c", probe], confined(confinement))).stdout.trim();
+      const free = await tried(null);
+      // 38: this kernel has no such call, and so nothing to refuse.
+      expect(free).toMatch(/^(done|38)$/);
+      expect(await tried({ writable: [work], ...WIDE })).toBe(free);
+      expect(await tried({ writable: [], ...NARROW })).toBe("1");
+    });
+
     it("a read verdict still reads, uses pipes and writes to the null device", async () => {
       const result = await bash(
         "cat file | wc -c; ls > /dev/null && echo ok",
@@ -296,6 +333,35 @@ describe.skipIf(!isRoot)("the runner", () => {
         "import ctypes; l=ctypes.CDLL(None, use_errno=True); b=ctypes.create_string_buffer(512); print(l.syscall(425, 4, b), ctypes.get_errno())";
       const result = await run(["python3", "-c", probe], confined({ writable: [work], ...WIDE }));
       expect(result.stdout).toBe("-1 38\n");
+    });
+
+    it("one command cannot take descriptors or memory of another", async () => {
+      const steal = `
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+pid = int(sys.argv[1])
+own = ctypes.create_string_buffer(64)
+class part(ctypes.Structure): _fields_ = [("at", ctypes.c_void_p), ("size", ctypes.c_size_t)]
+near = part(ctypes.addressof(own), 64)
+try:
+    far = part(int(open(f"/proc/{pid}/maps").readline().split("-")[0], 16), 64)
+except OSError:
+    far = near
+print(libc.syscall(438, os.pidfd_open(pid), 1, 0) >= 0, libc.syscall(310, pid, ctypes.byref(near), 1, ctypes.byref(far), 1, ctypes.c_long(0)) == 64)`;
+      const outcome = async (victims: Confinement | null, own: Confinement | null) => {
+        const victim = await server.run(command(["sleep", "1000"], confined(victims)));
+        const { pid } = await victim.started;
+        const { stdout } = await run(["python3", "-c", steal, String(pid)], confined(own));
+        victim.signal("KILL", true);
+        victim.stdout.resume();
+        victim.stderr.resume();
+        await victim.gone;
+        return stdout;
+      };
+      const wide = { writable: [work], ...WIDE };
+      expect(await outcome(null, null)).toBe("True True\n");
+      expect(await outcome(wide, wide)).toBe("False False\n");
+      expect(await outcome(null, wide)).toBe("False False\n");
     });
 
     it("one command cannot signal or trace another", async () => {
