@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { openApi } from "../daemon/api/openapi.ts";
 import { ROUTES } from "../daemon/api/routes/table.ts";
 import { authorityPage, contractJsonSchema } from "./generate/contract-docs.ts";
+import { bashCompletion, recintodPage, recintoPage } from "./generate/man-pages.ts";
 import { policyPage } from "./generate/policy-docs.ts";
 import { profileJsonSchema, profilesPage } from "./generate/profile-docs.ts";
 
@@ -16,6 +17,9 @@ export const DOCUMENTS: Readonly<Record<string, () => string>> = {
   "docs/policy.md": policyPage,
   "docs/authority.md": authorityPage,
   "profiles/contract.schema.json": contractJsonSchema,
+  "docs/man/recinto.1": recintoPage,
+  "docs/man/recintod.8": recintodPage,
+  "scripts/completion.bash": bashCompletion,
   "docs/openapi.json": () => `${JSON.stringify(openApi(ROUTES, version), null, 2)}\n`,
 };
 

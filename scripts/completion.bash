@@ -1,0 +1,88 @@
+# bash completion for recinto. Made by scripts/generate-docs.ts. Do not edit.
+_recinto_words() {
+  case "$1" in
+    "") words="run agent files mcp approvals policy project profile rules session denials events stats journal hazards sandboxes git image health doctor --version --run-dir --config --wait --help" ;;
+    "run") words="--project --worktree --timeout --wait-for --cwd --json --stdin --no-stdin --help" ;;
+    "agent") words="--project --worktree --uid --rules --help" ;;
+    "files") words="read write list stat mkdir remove move patch pack unpack --help" ;;
+    "files read") words="--project --worktree --offset --length --wait-for --help" ;;
+    "files write") words="--project --worktree --if-hash --append --parents --executable --wait-for --help" ;;
+    "files list") words="--project --worktree --after --limit --wait-for --help" ;;
+    "files stat") words="--project --worktree --hash --wait-for --help" ;;
+    "files mkdir") words="--project --worktree --parents --wait-for --help" ;;
+    "files remove") words="--project --worktree --recursive --wait-for --help" ;;
+    "files move") words="--project --worktree --replace --wait-for --help" ;;
+    "files patch") words="--project --worktree --strip --wait-for --help" ;;
+    "files pack") words="--project --worktree --gzip --wait-for --help" ;;
+    "files unpack") words="--project --worktree --wait-for --help" ;;
+    "mcp") words="--project --worktree --help" ;;
+    "approvals") words="list show approve deny watch --help" ;;
+    "approvals list") words="--all --project --json --help" ;;
+    "approvals show") words="--json --help" ;;
+    "approvals approve") words="--once --session --always --width --for --yes --help" ;;
+    "approvals deny") words="--reason --help" ;;
+    "approvals watch") words="--json --help" ;;
+    "policy") words="check explain files trust distrust import replay --help" ;;
+    "policy check") words="--root --cwd --profile --profiles-dir --batch --json --help" ;;
+    "policy explain") words="--root --cwd --profile --profiles-dir --help" ;;
+    "policy files") words="--json --help" ;;
+    "policy trust") words="--yes --help" ;;
+    "policy distrust") words="--help" ;;
+    "policy import") words="--format --out --help" ;;
+    "policy replay") words="--profile --since --project --json --help" ;;
+    "project") words="add list show remove --help" ;;
+    "project add") words="--root --profile --worktrees --agent-group --help" ;;
+    "project list") words="--json --help" ;;
+    "project show") words="--help" ;;
+    "project remove") words="--help" ;;
+    "profile") words="check list show --help" ;;
+    "profile check") words="--profiles-dir --help" ;;
+    "profile list") words="--json --help" ;;
+    "profile show") words="--help" ;;
+    "rules") words="list revoke --help" ;;
+    "rules list") words="--json --help" ;;
+    "rules revoke") words="--help" ;;
+    "session") words="list show rules close --help" ;;
+    "session list") words="--json --help" ;;
+    "session show") words="--help" ;;
+    "session rules") words="--project --worktree --uid --for --clear --help" ;;
+    "session close") words="--help" ;;
+    "denials") words="reset --help" ;;
+    "denials reset") words="--project --worktree --uid --help" ;;
+    "events") words="--follow --json --project --event --since --after --help" ;;
+    "stats") words="--since --project --json --help" ;;
+    "journal") words="verify --help" ;;
+    "journal verify") words="--help" ;;
+    "hazards") words="accept forget --json --help" ;;
+    "hazards accept") words="--help" ;;
+    "hazards forget") words="--help" ;;
+    "sandboxes") words="--json --help" ;;
+    "git") words="status undo --help" ;;
+    "git status") words="--json --help" ;;
+    "git undo") words="--help" ;;
+    "image") words="build list --help" ;;
+    "image build") words="--help" ;;
+    "image list") words="--help" ;;
+    "health") words="--help" ;;
+    "doctor") words="--help" ;;
+    *) return 1 ;;
+  esac
+}
+
+_recinto() {
+  local current="${COMP_WORDS[COMP_CWORD]}" path="" word words="" i
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    word=${COMP_WORDS[i]}
+    # What stands after -- is the agent's command, and none of ours.
+    if [ "$word" = -- ]; then
+      COMPREPLY=()
+      return
+    fi
+    case "$word" in -*) continue ;; esac
+    # A value of an option is no command: it is passed over.
+    if _recinto_words "${path:+$path }$word"; then path="${path:+$path }$word"; fi
+  done
+  _recinto_words "$path" || true
+  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+}
+complete -o default -F _recinto recinto
