@@ -75,6 +75,8 @@ const CLI_ALONE: readonly { readonly file: RegExp; readonly to: readonly string[
   { file: /^cli\/doctor/, to: ["sandbox", "settings", "worktree"] },
   // `mcp` serves on standard streams what the daemon serves on its socket.
   { file: /^cli\/mcp/, to: ["mcp"] },
+  // `journal verify`, `export`, `prune` and `repair` on the file are for when the daemon does not start.
+  { file: /^cli\/journal-file/, to: ["journal"] },
   // Where the sockets are is said in the config.
   { file: /^cli\/(?:context|agent)/, to: ["settings"] },
 ];

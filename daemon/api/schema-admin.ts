@@ -119,6 +119,8 @@ export const JournalEventSchema = z
     "project.removed",
     "profiles.reloaded",
     "settings.refused",
+    "journal.pruned",
+    "journal.repaired",
   ])
   .meta({ id: "JournalEvent" });
 
@@ -139,6 +141,7 @@ export const VerifyResultSchema = z
   .strictObject({
     ok: z.boolean(),
     entries: z.int(),
+    pruned: z.int().meta({ description: "Up to this entry nothing is kept; 0: all is." }),
     head: z.string().meta({ description: "Hash of the last entry, to be kept elsewhere." }),
     firstBroken: z.strictObject({ seq: z.int(), reason: z.string() }).exactOptional(),
   })

@@ -39,9 +39,19 @@ CREATE TRIGGER entries_are_not_changed BEFORE UPDATE ON entries
 CREATE TRIGGER entries_are_not_replaced BEFORE INSERT ON entries
   WHEN EXISTS (SELECT 1 FROM entries WHERE seq = NEW.seq)
   BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
+`;
+
+/** Only what a newer entry says is not kept any more may go. */
+const NOT_DELETED = `
+DROP TRIGGER IF EXISTS entries_are_not_deleted;
 CREATE TRIGGER entries_are_not_deleted BEFORE DELETE ON entries
+  WHEN OLD.seq > coalesce((SELECT json_extract(data, '$.through') FROM entries
+    WHERE event = 'journal.pruned' ORDER BY seq DESC LIMIT 1), 0)
   BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
 `;
+
+export const INSERT_ROW =
+  "INSERT INTO entries VALUES (@seq, @at, @event, @project, @session, @uid, @data, @hash)";
 
 /** Opens or makes the file, mode 0600, and holds it alone until it is closed. */
 export function openDatabase(path: string): Database.Database {
@@ -84,8 +94,7 @@ function migrate(db: Database.Database, path: string): void {
   const application = db.pragma("application_id", { simple: true });
   const tables = db.prepare("SELECT count(*) FROM sqlite_master").pluck().get();
   if (version === 0 && application === 0 && tables === 0) {
-    db.exec(SCHEMA);
-    db.exec(STANDING);
+    db.exec(SCHEMA + STANDING + NOT_DELETED);
     db.pragma(`application_id = ${APPLICATION_ID}`);
     db.pragma(`user_version = ${SCHEMA_VERSION}`);
   } else if (application !== APPLICATION_ID) {
@@ -93,7 +102,7 @@ function migrate(db: Database.Database, path: string): void {
       hint: "name another state directory, or move the file away",
     });
   } else if (version === 1) {
-    db.exec(STANDING);
+    db.exec(STANDING + NOT_DELETED);
     rebuildStanding(db);
     db.pragma(`user_version = ${SCHEMA_VERSION}`);
   } else if (version !== SCHEMA_VERSION) {
@@ -105,7 +114,7 @@ function migrate(db: Database.Database, path: string): void {
   }
 }
 
-function openError(path: string, cause: unknown): unknown {
+export function openError(path: string, cause: unknown): unknown {
   if (cause instanceof RecintoError) return cause;
   const code = cause instanceof Database.SqliteError ? cause.code : "";
   if (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED")) {
@@ -117,7 +126,7 @@ function openError(path: string, cause: unknown): unknown {
     return new RecintoError(
       "journal-broken",
       `journal ${path} is damaged: ${(cause as Error).message}`,
-      { hint: "move the file away (keep it as evidence) and start again", cause },
+      { hint: `recinto journal repair --file ${path} --dry-run says what can be kept`, cause },
     );
   }
   return new RecintoError("journal-failed", `cannot open journal ${path}: ${String(cause)}`, {

@@ -9,8 +9,8 @@ import {
   JOURNAL_VERIFY_BATCH,
 } from "../limits.ts";
 import { canonicalJson } from "./canonical-json.ts";
-import { CHAIN_START, type ChainState, chainBreak, entryHash, GENESIS, type Row } from "./chain.ts";
-import { isCorruption, openDatabase } from "./database.ts";
+import { type ChainState, entryHash, type Row } from "./chain.ts";
+import { INSERT_ROW, isCorruption, openDatabase } from "./database.ts";
 import { DiskSync, syncFolderOf } from "./disk-sync.ts";
 import { selectEntries } from "./query.ts";
 import type { StandingKind } from "./standing.ts";
@@ -23,6 +23,7 @@ import type {
   NewEntry,
   VerifyResult,
 } from "./types.ts";
+import { anchorOf, broken, checkedTail, walkChain } from "./walk.ts";
 
 export interface JournalOptions {
   /** Unix milliseconds. */
@@ -54,29 +55,26 @@ class SqliteJournal implements Journal {
   readonly #db: Database.Database;
   readonly #options: JournalOptions;
   readonly #insert: Database.Statement<[Row]>;
-  readonly #batch: Database.Statement<[number, number], Row>;
   readonly #listeners = new Set<(entry: JournalEntry) => void>();
   readonly #disk: DiskSync;
   readonly #standing: StandingTable;
-  readonly #transact: (rows: readonly Written[]) => void;
+  readonly #transact: (rows: readonly Written[], also: () => void) => void;
   #lost: unknown = null;
   #tail: ChainState;
 
   constructor(db: Database.Database, path: string, options: JournalOptions) {
     this.#db = db;
     this.#options = options;
-    this.#insert = db.prepare(
-      "INSERT INTO entries VALUES (@seq, @at, @event, @project, @session, @uid, @data, @hash)",
-    );
-    this.#batch = db.prepare("SELECT * FROM entries WHERE seq > ? ORDER BY seq LIMIT ?");
+    this.#insert = db.prepare(INSERT_ROW);
     this.#standing = new StandingTable(db);
-    this.#transact = db.transaction((rows: readonly Written[]) => {
+    this.#transact = db.transaction((rows: readonly Written[], also: () => void) => {
       for (const { row, entry } of rows) {
         this.#insert.run(row);
         this.#standing.apply(row, entry.data);
       }
+      also();
     });
-    this.#tail = this.#checkedTail(path);
+    this.#tail = checkedTail(db, path);
     this.#disk = new DiskSync(`${path}-wal`);
     syncFolderOf(path);
   }
@@ -114,12 +112,12 @@ class SqliteJournal implements Journal {
     });
   }
 
-  #write(entries: readonly NewEntry[]): readonly JournalEntry[] {
+  #write(entries: readonly NewEntry[], also: () => void = () => {}): readonly JournalEntry[] {
     if (this.#lost !== null) throw this.#failed(this.#lost);
     let written: readonly Written[];
     try {
       written = this.#chained(entries);
-      this.#transact(written);
+      this.#transact(written, also);
     } catch (cause) {
       throw this.#failed(cause);
     }
@@ -137,11 +135,15 @@ class SqliteJournal implements Journal {
   }
 
   standing(kind: StandingKind): readonly JournalEntry[] {
-    return this.#standing.rows(kind).map(entryOf);
+    try {
+      return this.#standing.rows(kind).map(entryOf);
+    } catch (error) {
+      throw error instanceof RangeError ? broken(this.#db.name, error.message, error) : error;
+    }
   }
 
   verify(): VerifyResult {
-    const walk = this.#walk();
+    const walk = walkChain(this.#db);
     for (;;) {
       const step = walk.next();
       if (step.done) return step.value;
@@ -149,12 +151,23 @@ class SqliteJournal implements Journal {
   }
 
   async verifyInSteps(): Promise<VerifyResult> {
-    const walk = this.#walk();
+    const walk = walkChain(this.#db);
     for (;;) {
       const step = walk.next();
       if (step.done) return step.value;
       await nextTurn();
     }
+  }
+
+  async pruneBefore(at: number): Promise<number> {
+    const before = this.#oldestKept();
+    const through = this.#newestBefore(at);
+    for (let done = before; done < through; ) {
+      done = Math.min(done + JOURNAL_VERIFY_BATCH, through);
+      this.#pruneThrough(done);
+      await nextTurn();
+    }
+    return Math.max(0, through - before);
   }
 
   subscribe(listener: (entry: JournalEntry) => void): () => void {
@@ -172,6 +185,35 @@ class SqliteJournal implements Journal {
     this.#listeners.clear();
     this.#disk.close();
     if (this.#db.open) this.#db.close();
+  }
+
+  /** In one transaction with the entry that says so, which is where the chain that is kept then begins. */
+  #pruneThrough(seq: number): void {
+    const hash = this.#db.prepare("SELECT hash FROM entries WHERE seq = ?").pluck().get(seq);
+    const entry = { event: "journal.pruned", data: { through: seq, hash } } as const;
+    this.#write([entry], () => {
+      this.#db.prepare("DELETE FROM entries WHERE seq <= ?").run(seq);
+    });
+  }
+
+  #oldestKept(): number {
+    return anchorOf(this.#db).seq;
+  }
+
+  /** Never the newest entry: something must be left for the chain to go on from. */
+  #newestBefore(at: number): number {
+    // By position and not by time, which is not indexed: times do not go back, so halving finds it.
+    const timeOf = this.#db
+      .prepare<[number], number>("SELECT at FROM entries WHERE seq = ?")
+      .pluck();
+    let low = this.#oldestKept();
+    let high = this.#tail.seq - 1;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if ((timeOf.get(middle) ?? 0) < at) low = middle;
+      else high = middle - 1;
+    }
+    return low;
   }
 
   #chained(entries: readonly NewEntry[]): Written[] {
@@ -201,75 +243,12 @@ class SqliteJournal implements Journal {
       }
     }
   }
-
-  /** Yields after each batch; ends with the result. Entries appended meanwhile are walked too. */
-  *#walk(): Generator<void, VerifyResult> {
-    let state = CHAIN_START;
-    for (;;) {
-      let rows: Row[];
-      try {
-        rows = this.#batch.all(state.seq, JOURNAL_VERIFY_BATCH);
-      } catch (error) {
-        if (!isCorruption(error)) throw error;
-        return brokenAt(state, state.seq + 1, `the file is damaged: ${String(error)}`);
-      }
-      for (const row of rows) {
-        const reason = chainBreak(state, row);
-        if (reason !== null) {
-          return brokenAt(state, Math.min(row.seq, state.seq + 1), reason);
-        }
-        state = row;
-      }
-      if (rows.length < JOURNAL_VERIFY_BATCH) break;
-      yield;
-    }
-    const last = this.#lastGivenSeq();
-    if (last !== state.seq) {
-      return brokenAt(state, state.seq + 1, `entries up to ${last} were cut off the end`);
-    }
-    return { ok: true, entries: state.seq, head: state.hash };
-  }
-
-  /** The newest entry, once the last batch of the chain was checked: nothing is appended to a broken end. */
-  #checkedTail(path: string): ChainState {
-    const last = this.#lastGivenSeq();
-    const first = Math.max(0, last - JOURNAL_VERIFY_BATCH);
-    const [before, ...rows] =
-      first === 0
-        ? [CHAIN_START, ...this.#batch.all(0, JOURNAL_VERIFY_BATCH)]
-        : this.#batch.all(first - 1, JOURNAL_VERIFY_BATCH + 1);
-    let state: ChainState = before ?? { seq: 0, hash: GENESIS };
-    for (const row of rows as Row[]) {
-      const reason = chainBreak(state, row);
-      if (reason !== null) throw broken(path, `entry ${row.seq}: ${reason}`);
-      state = row;
-    }
-    if (state.seq !== last) throw broken(path, `its end is missing: ${last} entries were written`);
-    return { seq: state.seq, hash: state.hash };
-  }
-
-  /** The highest seq SQLite ever gave out, which outlives the rows. */
-  #lastGivenSeq(): number {
-    const seq = this.#db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'entries'").pluck();
-    return (seq.get() as number | undefined) ?? 0;
-  }
 }
 
-function entryOf(row: Row): JournalEntry {
+export function entryOf(row: Row): JournalEntry {
   return {
     ...row,
     event: row.event as JournalEvent,
     data: JSON.parse(row.data) as Readonly<Record<string, unknown>>,
   };
-}
-
-function broken(path: string, reason: string, cause?: unknown): RecintoError {
-  return new RecintoError("journal-broken", `journal ${path} is broken: ${reason}`, {
-    hint: "keep the file as evidence, move it away and start again",
-    cause,
-  });
-}
-
-function brokenAt(state: ChainState, seq: number, reason: string): VerifyResult {
-  return { ok: false, entries: state.seq, head: state.hash, firstBroken: { seq, reason } };
 }

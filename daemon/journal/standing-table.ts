@@ -1,4 +1,5 @@
 /** The table of what stands: changed with each row that is written, and made anew from all rows where it is missing. */
+import { isDeepStrictEqual } from "node:util";
 import type Database from "better-sqlite3";
 import type { Row } from "./chain.ts";
 import { STANDING_EVENTS, type StandingKind, standingChanges } from "./standing.ts";
@@ -8,10 +9,12 @@ export class StandingTable {
   readonly #put: Database.Statement<[string, string, number, string]>;
   readonly #drop: Database.Statement<[string, string]>;
   readonly #list: Database.Statement<[string], string>;
+  readonly #kept: Database.Statement<[number], Row>;
 
   constructor(db: Database.Database) {
     this.#put = db.prepare("INSERT OR REPLACE INTO standing VALUES (?, ?, ?, ?)");
     this.#drop = db.prepare("DELETE FROM standing WHERE kind = ? AND id = ?");
+    this.#kept = db.prepare("SELECT * FROM entries WHERE seq = ?");
     this.#list = db
       .prepare<[string], string>("SELECT entry FROM standing WHERE kind = ? ORDER BY seq")
       .pluck();
@@ -30,8 +33,17 @@ export class StandingTable {
     }
   }
 
+  /** Throws RangeError for one that is not as the entries say: nothing is taken over by it. */
   rows(kind: StandingKind): readonly Row[] {
-    return this.#list.all(kind).map((entry) => JSON.parse(entry) as Row);
+    return this.#list.all(kind).map((entry) => {
+      const row = JSON.parse(entry) as Row;
+      const kept = this.#kept.get(row.seq);
+      // One that was pruned is known by this copy alone.
+      if (kept !== undefined && !isDeepStrictEqual({ ...kept }, row)) {
+        throw new RangeError(`what stands by entry ${row.seq} is not what that entry says`);
+      }
+      return row;
+    });
   }
 }
 

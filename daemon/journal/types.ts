@@ -55,7 +55,11 @@ export type JournalEvent =
   | "project.added"
   | "project.removed"
   | "profiles.reloaded"
-  | "settings.refused";
+  | "settings.refused"
+  /** Entries up to `through` are not kept any more; `hash` is the last one's, from which the chain goes on. */
+  | "journal.pruned"
+  /** An admin kept what could be verified of a broken journal; the rest was put aside. */
+  | "journal.repaired";
 
 export interface JournalEntry {
   readonly seq: number;
@@ -93,7 +97,10 @@ export interface EntryQuery {
 
 export interface VerifyResult {
   readonly ok: boolean;
+  /** Up to which entry it was walked: all that were ever written, when it is whole. */
   readonly entries: number;
+  /** Up to this entry nothing is kept; 0: all is. */
+  readonly pruned: number;
   /** Hash of the last entry: kept elsewhere, it also shows a chain that was rewritten as a whole. */
   readonly head: string;
   readonly firstBroken?: { readonly seq: number; readonly reason: string };
@@ -119,6 +126,11 @@ export interface Journal {
   verify(): VerifyResult;
   /** The same, letting other work go on between batches. */
   verifyInSteps(): Promise<VerifyResult>;
+  /**
+   * Drops the entries from before this time, and says so in the record, from which the chain goes on; resolves with how
+   * many. What stands is kept.
+   */
+  pruneBefore(at: number): Promise<number>;
   /** Called after each append, in order. Returns how to stop. */
   subscribe(listener: (entry: JournalEntry) => void): () => void;
   /** How many entries there are, without reading them. */

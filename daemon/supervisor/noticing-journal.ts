@@ -26,6 +26,7 @@ export function noticing(journal: Journal): NoticingJournal {
     standing: (kind) => journal.standing(kind),
     verify: () => journal.verify(),
     verifyInSteps: () => journal.verifyInSteps(),
+    pruneBefore: (at) => journal.pruneBefore(at),
     subscribe: (listener) => journal.subscribe(listener),
     count: () => journal.count(),
     close: () => journal.close(),

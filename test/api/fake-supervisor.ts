@@ -296,7 +296,7 @@ export class FakeSupervisor implements Supervisor {
   }
 
   async verifyJournal() {
-    return { ok: true, entries: this.entries.length, head: "00" };
+    return { ok: true, entries: this.entries.length, pruned: 0, head: "00" };
   }
 
   readonly hazards: Supervisor["hazards"] = {

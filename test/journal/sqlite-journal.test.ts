@@ -108,7 +108,7 @@ describe("appending", () => {
       [1, "proposed_action.created"],
       [2, "exec.started"],
     ]);
-    expect(journal.verify()).toEqual({ ok: true, entries: 2, head: written[1]?.hash });
+    expect(journal.verify()).toEqual({ ok: true, entries: 2, pruned: 0, head: written[1]?.hash });
   });
 
   test("an entry over the limit is refused and the next one still chains", () => {
@@ -179,7 +179,7 @@ describe("keeping", () => {
     const journal = open();
     const second = journal.append(proposed);
     expect(journal.read({})).toEqual([first, second]);
-    expect(journal.verify()).toEqual({ ok: true, entries: 2, head: second.hash });
+    expect(journal.verify()).toEqual({ ok: true, entries: 2, pruned: 0, head: second.hash });
   });
 
   test("SQL cannot change or delete an entry", () => {
@@ -285,6 +285,7 @@ describe("noticing", () => {
     const wanted = {
       ok: false,
       entries: 6,
+      pruned: 0,
       head: reopened.read({ limit: 6 }).at(-1)?.hash,
       firstBroken: { seq: 7, reason: "its content or the hash before it was changed" },
     };

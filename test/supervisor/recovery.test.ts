@@ -200,6 +200,7 @@ function bound(journal: Journal): Omit<Journal, "read"> {
     appendSoon: (entries) => journal.appendSoon(entries),
     synced: () => journal.synced(),
     standing: (kind) => journal.standing(kind),
+    pruneBefore: (at) => journal.pruneBefore(at),
     verify: () => journal.verify(),
     verifyInSteps: () => journal.verifyInSteps(),
     subscribe: (listener) => journal.subscribe(listener),

@@ -47,6 +47,7 @@ function forwarded(journal: NonNullable<World["journal"]>) {
     synced: journal.synced.bind(journal),
     read: journal.read.bind(journal),
     standing: journal.standing.bind(journal),
+    pruneBefore: journal.pruneBefore.bind(journal),
     verify: journal.verify.bind(journal),
     verifyInSteps: journal.verifyInSteps.bind(journal),
     subscribe: journal.subscribe.bind(journal),
