@@ -94,6 +94,21 @@ export const ERROR_KINDS = {
   },
   "unknown-approval": { status: 404, exit: 66, hint: "recinto approvals list shows what waits" },
   "approval-over": { status: 409, exit: 66, hint: "it was answered or timed out already" },
+  "bad-contract": {
+    status: 422,
+    exit: 78,
+    hint: "mend the contract at the line and column named; recinto contract check FILE tries it",
+  },
+  "unknown-grant": {
+    status: 404,
+    exit: 66,
+    hint: "the session's interface shows the grants there are",
+  },
+  "grant-refused": {
+    status: 409,
+    exit: 126,
+    hint: "the session's interface shows what can be requested now",
+  },
   "facts-changed": { status: 409, exit: 75, hint: "look at what changed and approve again" },
   "too-many-pending": {
     status: 429,

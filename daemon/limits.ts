@@ -319,32 +319,6 @@ export const EGRESS_CONNECT_TIMEOUT_MS = 10_000;
 export const EGRESS_ADDRESSES_TRIED_MAX = 4;
 /** Refusals of one way out that are journalled one by one: a loop of them must not fill the disk. */
 export const EGRESS_REFUSALS_RECORDED_MAX = 100;
-
-/** A grant whose rule names no ttl ends after this: an agent can keep its tests red, so no other closure is enough. */
-export const GRANT_TTL_DEFAULT_MS = 30 * 60_000;
-/** Shortest and longest ttl a rule may name: a working day with reserve is still an end. */
-export const GRANT_TTL_MIN_MS = 1_000;
-export const GRANT_TTL_MAX_MS = 24 * 60 * 60_000;
-/** Most uses a rule may count: whoever needs more means a ttl. */
-export const GRANT_USES_MAX = 10_000;
-/** Grants one session may hold at once, those that are closing included: a person must be able to read the list. */
-export const GRANTS_LIVE_MAX = 64;
-/** Requests for a person one session may have open at once, like other questions. */
-export const GRANTS_PENDING_MAX = 16;
-/** Commands that run on the grants of one session at once: RUNS_PER_SESSION_MAX with room for connections. */
-export const GRANT_INVOCATIONS_MAX = 256;
-/** Closed handles a session remembers to say what closed them; an older one is refused as unknown. */
-export const GRANTS_CLOSED_KEPT_MAX = 1_000;
-/** Entries of the audit kept in a session's state; the journal has all of them. */
-export const GRANT_AUDIT_KEPT_MAX = 1_000;
-/** Text a request, a person or a closing check gives as reason, UTF-16 units: some sentences. */
-export const GRANT_REASON_CHARS_MAX = 1_000;
-/** Opaque handle or id, characters: 256 bits in hex with a prefix fit. */
-export const GRANT_HANDLE_CHARS_MAX = 128;
-/** Contract: text, rules, closures, phases and the items of one list. Admins write them by hand and read them whole. */
-export const CONTRACT_CHARS_MAX = 256 * 1024;
-export const CONTRACT_RULES_MAX = 256;
-export const CONTRACT_LIST_MAX = 64;
 /** A connection to a host that a person has to allow first waits so long; clients themselves give up after some minutes. */
 export const EGRESS_ASK_WAIT_MAX_MS = 5 * 60_000;
 /** Certificates made for hosts that are looked into, kept for their next connection: a few kilobytes each. */

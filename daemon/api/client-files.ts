@@ -19,6 +19,10 @@ export interface FileOptions {
   /** A person is asked; called again now and then while it waits. */
   readonly onPending?: (approval: string) => void;
   readonly signal?: AbortSignal;
+  /** The grant it acts on; absent: the daemon picks one, unless the profile wants it named. */
+  readonly handle?: string;
+  /** Epoch of the interface it acts on. */
+  readonly epoch?: number;
 }
 
 export interface FileBytes {
@@ -50,14 +54,14 @@ export function fileCalls(http: Transport, session: string) {
     ({
       method: "GET",
       path: at(name),
-      query: queryOf({ ...query, waitMs: given.waitMs }),
+      query: queryOf({ ...query, ...saidWith(given) }),
       ...options(given),
     }) as const;
   const post = <T>(name: string, body: object, given: FileOptions) =>
     http.json<T>({
       method: "POST",
       path: at(name),
-      body: { ...body, ...(given.waitMs === undefined ? {} : { waitMs: given.waitMs }) },
+      body: { ...body, ...saidWith(given) },
       ...options(given),
     });
   const send = <T>(name: string, query: object, content: Content, given: FileOptions) =>
@@ -91,6 +95,15 @@ export function fileCalls(http: Transport, session: string) {
       packedBytes(await http.bytes(get("pack", { path, ...how }, given))),
     unpack: (path: string, archive: Content, given: FileOptions = {}) =>
       send<Unpacked>("unpack", { path }, archive, given),
+  };
+}
+
+/** What travels of the options. */
+function saidWith({ waitMs, handle, epoch }: FileOptions) {
+  return {
+    ...(waitMs === undefined ? {} : { waitMs }),
+    ...(handle === undefined ? {} : { handle }),
+    ...(epoch === undefined ? {} : { epoch }),
   };
 }
 

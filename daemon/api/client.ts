@@ -1,4 +1,5 @@
 /** The typed client of the daemon: what an agent may do over its project's socket, and an admin over theirs. */
+import { authorityCalls, grantCalls } from "./client-authority.ts";
 import { fileCalls } from "./client-files.ts";
 import { jobCalls, jobViews } from "./client-jobs.ts";
 import { type ClientRunEvent, type ClientRunRequest, carried, runCall } from "./client-run.ts";
@@ -75,6 +76,7 @@ export function agentClient(options: TransportOptions) {
         path: `/v1/sessions/${encode(session)}/check`,
         body: cwd === undefined ? { command } : { command, cwd },
       }),
+    ...grantCalls(http),
     files: (session: string) => fileCalls(http, session),
     jobs: (session: string) => jobCalls(http, session),
     run: (session: string, request: ClientRunRequest, signal?: AbortSignal) =>
@@ -167,6 +169,7 @@ export function adminClient(options: TransportOptions) {
       }),
     stats: (filter: { project?: string; since?: number } = {}) => get<Stats>("/v1/stats", filter),
     verifyJournal: () => get<VerifyResult>("/v1/journal/verify"),
+    ...authorityCalls(http),
     hazards: (project?: string) => get<WorktreeHazards[]>("/v1/hazards", { project }),
     acceptHazard: (id: string) =>
       http.json<Hazard>({ method: "POST", path: "/v1/hazards/accept", body: { id } }),

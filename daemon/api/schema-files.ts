@@ -4,6 +4,7 @@ import { FILE_LIST_MAX, PATCH_CHARS_MAX } from "../limits.ts";
 import type * as files from "../supervisor/files/file-calls.ts";
 import type * as reading from "../worktree/files/reading.ts";
 import type { SameType } from "./same-type.ts";
+import { presented, presentedText } from "./schema-grants.ts";
 import { CountTextSchema, PathSchema, TimeSchema, text } from "./schema-text.ts";
 
 const path = PathSchema.meta({ description: "Absolute, or relative to the worktree." });
@@ -17,6 +18,7 @@ export const StatQuerySchema = z.strictObject({
   path,
   hash: flag.exactOptional().meta({ description: "With the SHA-256 of a file's content." }),
   waitMs: waitText,
+  ...presentedText,
 });
 
 export const ListQuerySchema = z.strictObject({
@@ -24,6 +26,7 @@ export const ListQuerySchema = z.strictObject({
   after: PathSchema.exactOptional().meta({ description: "Last name of the page before." }),
   limit: CountTextSchema.pipe(z.int().min(1).max(FILE_LIST_MAX)).exactOptional(),
   waitMs: waitText,
+  ...presentedText,
 });
 
 export const ReadQuerySchema = z.strictObject({
@@ -31,6 +34,7 @@ export const ReadQuerySchema = z.strictObject({
   offset: CountTextSchema.exactOptional().meta({ description: "First byte." }),
   length: CountTextSchema.exactOptional().meta({ description: "At most so many bytes." }),
   waitMs: waitText,
+  ...presentedText,
 });
 
 const HASH = /^(?:absent|[0-9a-f]{64})$/;
@@ -44,15 +48,17 @@ export const WriteQuerySchema = z.strictObject({
   parents: flag.exactOptional().meta({ description: "Make the folders that are missing above." }),
   executable: flag.exactOptional(),
   waitMs: waitText,
+  ...presentedText,
 });
 
 export const PackQuerySchema = z.strictObject({
   path,
   gzip: flag.exactOptional(),
   waitMs: waitText,
+  ...presentedText,
 });
 
-export const UnpackQuerySchema = z.strictObject({ path, waitMs: waitText });
+export const UnpackQuerySchema = z.strictObject({ path, waitMs: waitText, ...presentedText });
 
 export const MkdirRequestSchema = z
   .strictObject({
@@ -61,6 +67,7 @@ export const MkdirRequestSchema = z
       description: "Also what is missing above it, and no error when it is there.",
     }),
     waitMs,
+    ...presented,
   })
   .meta({ id: "MkdirRequest" });
 
@@ -69,6 +76,7 @@ export const RemoveRequestSchema = z
     path,
     recursive: z.boolean().exactOptional().meta({ description: "With all that a folder holds." }),
     waitMs,
+    ...presented,
   })
   .meta({ id: "RemoveRequest" });
 
@@ -78,6 +86,7 @@ export const MoveRequestSchema = z
     to: path,
     replace: z.boolean().exactOptional().meta({ description: "What stands there goes." }),
     waitMs,
+    ...presented,
   })
   .meta({ id: "MoveRequest" });
 
@@ -90,6 +99,7 @@ export const PatchRequestSchema = z
       description: "Path parts left out in front; 1 when absent, as git writes them.",
     }),
     waitMs,
+    ...presented,
   })
   .meta({ id: "PatchRequest" });
 

@@ -9,6 +9,7 @@ import {
 } from "../limits.ts";
 import type * as supervisor from "../supervisor/types.ts";
 import type { SameType } from "./same-type.ts";
+import { presented } from "./schema-grants.ts";
 import { EffectSchema, SavedRuleSchema, VerdictSchema } from "./schema-policy.ts";
 import { PathSchema, TimeSchema, text } from "./schema-text.ts";
 
@@ -64,11 +65,16 @@ export const RunRequestSchema = z
     waitMs: z.int().min(0).exactOptional().meta({
       description: "How long to wait for a person; 0: do not wait. The profile's when absent.",
     }),
+    ...presented,
   })
   .meta({ id: "RunRequest" });
 
 export const CheckRequestSchema = z
-  .strictObject({ command: text(COMMAND_CHARS_MAX).min(1), cwd: PathSchema.exactOptional() })
+  .strictObject({
+    command: text(COMMAND_CHARS_MAX).min(1),
+    cwd: PathSchema.exactOptional(),
+    ...presented,
+  })
   .meta({ id: "CheckRequest" });
 
 export const AuthoritySchema = z
@@ -84,6 +90,7 @@ export const AuthoritySchema = z
         host: z.string(),
         until: z.enum(["command", "session"]),
       }),
+      z.strictObject({ kind: z.literal("grants"), handles: z.array(z.string()) }),
     ]),
     hosts: z
       .array(z.string())
@@ -122,6 +129,7 @@ export const NoteEventSchema = z.strictObject({
     "protected_restored",
     "policy_not_trusted",
     "no_way_out",
+    "grant_closed",
   ]),
   paths: z.array(z.string()),
   reason: z.string(),

@@ -1,8 +1,10 @@
 /** Sessions and approvals as they travel: what agents ask for and what people answer. */
 import { z } from "zod";
+import { CONTRACT_LIST_MAX, GRANT_TTL_MAX_MS } from "../limits-authority.ts";
 import type * as interfaces from "../supervisor/supervisor-interface.ts";
 import type * as supervisor from "../supervisor/types.ts";
 import type { SameType } from "./same-type.ts";
+import { GrantableEffectSchema, resource } from "./schema-grants.ts";
 import { VerdictSchema } from "./schema-policy.ts";
 import { AuthoritySchema, ErrorSchema } from "./schema-run.ts";
 import { PathSchema, TimeSchema, text, UidSchema } from "./schema-text.ts";
@@ -75,6 +77,22 @@ export const ApprovalSchema = z
       .string()
       .exactOptional()
       .meta({ description: "Set: a running command reaches for this HOST:PORT and waits." }),
+    grant: z
+      .strictObject({
+        handle: z.string(),
+        rule: z.string(),
+        effect: GrantableEffectSchema,
+        ...resource,
+        ttlMs: z.number(),
+        uses: z.int().nullable(),
+        endsWith: z.array(z.string()),
+      })
+      .exactOptional()
+      .meta({ description: "Set: the agent requests this rule of its contract." }),
+    offers: z
+      .array(z.strictObject({ effect: GrantableEffectSchema, ...resource }))
+      .exactOptional()
+      .meta({ description: "What an answer for longer than this command would give." }),
     cannotTakeEffect: z
       .array(z.string())
       .meta({ description: "Paths that approving cannot reach: they are not in the sandbox." }),
@@ -116,6 +134,21 @@ export const AnswerSchema = z
       width: z.int().min(0).max(64).meta({ description: "Index into the verdict's `always`." }),
       expiresInMs: z.int().min(1).max(RULE_LIFE_MAX_MS).exactOptional(),
     }),
+    z
+      .strictObject({
+        answer: z.literal("approve"),
+        mode: z.literal("grant"),
+        forMs: z.int().min(1).max(GRANT_TTL_MAX_MS).exactOptional(),
+        thisPhase: z.boolean().exactOptional(),
+        until: z
+          .union([
+            z.strictObject({ closure: z.string().min(1).max(64) }),
+            z.strictObject({ command: z.array(text(4_096)).min(1).max(CONTRACT_LIST_MAX) }),
+          ])
+          .exactOptional()
+          .meta({ description: "A closure of the contract, or a command that ends it." }),
+      })
+      .meta({ description: "A grant with an end; 30 minutes when nothing is said." }),
     z.strictObject({
       answer: z.literal("deny"),
       reason: text(REASON_CHARS_MAX).exactOptional(),

@@ -1,5 +1,5 @@
 /** The ends of a right: trusted events, time, people, and the agent's own release; never what an agent claims (C5). */
-import { GRANTS_CLOSED_KEPT_MAX } from "../limits.ts";
+import { GRANTS_CLOSED_KEPT_MAX } from "../limits-authority.ts";
 import {
   beginClosing,
   DONE,

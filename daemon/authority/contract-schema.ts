@@ -7,9 +7,9 @@ import {
   GRANT_TTL_MAX_MS,
   GRANT_TTL_MIN_MS,
   GRANT_USES_MAX,
-} from "../limits.ts";
+} from "../limits-authority.ts";
+import { parseHostPattern } from "../policy/host-patterns.ts";
 import { CONTRACT_DURATION, durationText, parseTtl } from "./durations.ts";
-import { parseHostPattern } from "./host-patterns.ts";
 import { parsePathPattern } from "./resources.ts";
 
 /** Text that a function reads or refuses with a reason; the error repeats the value. */

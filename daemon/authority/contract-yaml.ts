@@ -1,7 +1,8 @@
 /** A contract's YAML held against its schema: the value, or everything wrong with line and column. */
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import type { z } from "zod";
-import { CONTRACT_CHARS_MAX, ERROR_ECHO_CHARS_MAX } from "../limits.ts";
+import { ERROR_ECHO_CHARS_MAX } from "../limits.ts";
+import { CONTRACT_CHARS_MAX } from "../limits-authority.ts";
 import { type ContractFile, contractFile } from "./contract-schema.ts";
 
 /** Something wrong, or doubtful, in a contract. Line and column start at 1. */

@@ -1,5 +1,5 @@
 /** Compiles a contract (C1): what the schema cannot see is checked here, and out come plain values or the problems. */
-import { GRANT_TTL_DEFAULT_MS } from "../limits.ts";
+import { GRANT_TTL_DEFAULT_MS } from "../limits-authority.ts";
 import type { ClosureFile, ContractFile, GrantRuleFile } from "./contract-schema.ts";
 import {
   type ContractProblem,

@@ -1,5 +1,5 @@
 /** A ledger's state while one command changes it: the only mutable thing in the ledger, and never seen outside a step. */
-import { GRANT_AUDIT_KEPT_MAX } from "../limits.ts";
+import { GRANT_AUDIT_KEPT_MAX } from "../limits-authority.ts";
 import type {
   AuditEntry,
   CloseCause,
@@ -52,6 +52,8 @@ function told(event: LedgerEvent): Pick<AuditEntry, "handle" | "text"> {
       return { handle: event.handle, text: `${event.cause.text}; ${event.renewal.text}` };
     case "phase.changed":
       return { handle: null, text: `${event.from ?? "no phase"} → ${event.to}` };
+    case "contract.set":
+      return { handle: null, text: event.task ?? "none" };
     case "epoch.bumped":
       return { handle: null, text: String(event.epoch) };
   }

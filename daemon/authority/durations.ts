@@ -1,5 +1,5 @@
 /** Durations as contracts write them (`90s`, `10m`, `2h`), and as people read them. */
-import { GRANT_TTL_MAX_MS, GRANT_TTL_MIN_MS } from "../limits.ts";
+import { GRANT_TTL_MAX_MS, GRANT_TTL_MIN_MS } from "../limits-authority.ts";
 
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
 export const CONTRACT_DURATION = /^(\d{1,6})(ms|s|m|h)$/;

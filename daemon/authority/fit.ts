@@ -1,7 +1,7 @@
 /** Holds a verdict of the policy against the contract it was made under, and says which grants it rests on (C1, C4). */
 import { stricter } from "../policy/evaluate.ts";
+import { namesHost } from "../policy/host-patterns.ts";
 import type { Effect, Match, SegmentVerdict, Verdict } from "../policy/types.ts";
-import { namesHost } from "./host-patterns.ts";
 import type { Grant } from "./ledger-types.ts";
 import { coversCommand, namesPath } from "./resources.ts";
 import type { Contract, EnvelopeEntry } from "./types.ts";

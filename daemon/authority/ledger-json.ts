@@ -86,6 +86,7 @@ const event = z.enum([
   "grant.closing",
   "grant.closed",
   "phase.changed",
+  "contract.set",
   "epoch.bumped",
 ]);
 

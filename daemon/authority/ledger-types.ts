@@ -120,8 +120,10 @@ export type LedgerCommand =
       readonly type: "approve";
       readonly handle: string;
       readonly by: string;
-      /** A person may shorten it. */
+      /** A person may shorten it, and name more that ends it: the phase that is now, other closures. */
       readonly ttlMs?: number;
+      readonly thisPhase?: boolean;
+      readonly closes?: readonly Closure[];
       readonly now: number;
     }
   | {
@@ -183,6 +185,15 @@ export type LedgerCommand =
     }
   /** The agent gives its own handle back. */
   | { readonly type: "release"; readonly handle: string; readonly now: number }
+  /** An admin puts another contract, or none, in its place: nothing that was given under the old one stays. */
+  | {
+      readonly type: "contractSet";
+      readonly contract: Contract | null;
+      readonly by: string;
+      readonly now: number;
+    }
+  /** Whom the grants were given to is gone. Counts, spent rules and the phase stay: a new session resets nothing. */
+  | { readonly type: "sessionEnded"; readonly reason: string; readonly now: number }
   /** Everything that lived on the handle is dead and cut. */
   | { readonly type: "closingDone"; readonly handle: string; readonly now: number };
 
@@ -219,6 +230,8 @@ export type LedgerEvent =
       readonly closingMs: number;
     }
   | { readonly type: "phase.changed"; readonly from: string | null; readonly to: string }
+  /** Of which task; null: there is no contract any more. */
+  | { readonly type: "contract.set"; readonly task: string | null; readonly phase: string | null }
   | { readonly type: "epoch.bumped"; readonly epoch: number };
 
 export type RefusalCode =

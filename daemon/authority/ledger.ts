@@ -9,6 +9,7 @@ import {
   type Step,
 } from "./ledger-types.ts";
 import { approve, give, refuse, request } from "./opening.ts";
+import { contractSet, sessionEnded } from "./replacing.ts";
 import type { Contract } from "./types.ts";
 import { finish, invoke } from "./using.ts";
 
@@ -39,7 +40,8 @@ export function step(before: LedgerState, command: LedgerCommand): Step {
   const draft: Draft = { state: { ...before, now }, events: [] };
   expire(draft);
   const outcome = apply(draft, command);
-  if (shown(draft.state) !== shown(before)) {
+  const replaced = draft.state.contract !== before.contract;
+  if (replaced || shown(draft.state) !== shown(before)) {
     draft.state.epoch = before.epoch + 1;
     emit(draft, { type: "epoch.bumped", epoch: draft.state.epoch });
   }
@@ -70,6 +72,10 @@ function apply(draft: Draft, command: LedgerCommand): Outcome {
       return revoke(draft, command);
     case "release":
       return release(draft, command);
+    case "contractSet":
+      return contractSet(draft, command);
+    case "sessionEnded":
+      return sessionEnded(draft, command);
     case "closingDone":
       return closingDone(draft, command);
   }

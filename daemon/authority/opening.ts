@@ -6,10 +6,10 @@ import {
   GRANT_USES_MAX,
   GRANTS_LIVE_MAX,
   GRANTS_PENDING_MAX,
-} from "../limits.ts";
+} from "../limits-authority.ts";
+import { parseHostPattern } from "../policy/host-patterns.ts";
 import { DONE, type Draft, emit, refusal, restoreRule, ruleNamed, usesLeftOf } from "./draft.ts";
 import { durationText } from "./durations.ts";
-import { parseHostPattern } from "./host-patterns.ts";
 import type {
   Grant,
   LedgerCommand,
@@ -55,18 +55,24 @@ export function request(draft: Draft, command: Command<"request">): Outcome {
 
 export function approve(draft: Draft, command: Command<"approve">): Outcome {
   const { state } = draft;
-  const { handle, by, ttlMs } = command;
+  const { handle, by, ttlMs, closes = [], thisPhase = false } = command;
   const asking = state.pending.find((each) => each.handle === handle);
   if (asking === undefined) return refusal("not-pending", `no request waits as ${handle}`);
   if (by === "") return refusal("bad-value", "an approval names who gave it");
   if (ttlMs !== undefined && !(isTime(ttlMs) && ttlMs <= asking.ttlMs)) {
     return refusal("bad-value", `${ttlMs} ms is not within ${durationText(asking.ttlMs)}`);
   }
+  if (thisPhase && state.phase === null) {
+    return refusal("bad-value", "there are no phases: name a ttl alone");
+  }
   const rule = ruleNamed(state, asking.rule) as GrantRule;
   if (state.grants.length >= GRANTS_LIVE_MAX) return tooManyLive();
   state.pending = state.pending.filter((each) => each !== asking);
   restoreRule(draft, rule.name);
-  open(draft, fromRule(state, { ...asking, ttlMs: ttlMs ?? asking.ttlMs }, rule, by));
+  const granted = fromRule(state, { ...asking, ttlMs: ttlMs ?? asking.ttlMs }, rule, by);
+  const phases = thisPhase && state.phase !== null ? [state.phase] : granted.phases;
+  const more = closes.filter(({ name }) => !granted.closes.some((each) => each.name === name));
+  open(draft, { ...granted, phases, closes: [...granted.closes, ...more] });
   return { ok: true, result: "granted" };
 }
 

@@ -1,7 +1,7 @@
 /** Resources of grants: which path patterns can be held, and whether one resource lies within another. */
 import { coversPath, matches } from "../policy/globs.ts";
+import { coversHostPattern } from "../policy/host-patterns.ts";
 import { isWithin } from "../policy/paths.ts";
-import { coversHostPattern } from "./host-patterns.ts";
 import type { Resource } from "./types.ts";
 
 export type ParsedPath =

@@ -1,5 +1,5 @@
 /** Uses of live handles: counted exactly, all handles of an invocation or none (C4, C6). */
-import { GRANT_HANDLE_CHARS_MAX, GRANT_INVOCATIONS_MAX } from "../limits.ts";
+import { GRANT_HANDLE_CHARS_MAX, GRANT_INVOCATIONS_MAX } from "../limits-authority.ts";
 import {
   beginClosing,
   DONE,

@@ -119,13 +119,15 @@ export class Connection {
   }
 
   async #whyNot(method: string, host: string, port: number): Promise<string | null> {
-    const { hosts, methods, expires, ask } = this.#right;
+    const { hosts, denies, methods, expires, ask } = this.#right;
     if (expires !== null && this.#deps.now() >= expires) return "the right to it has ended";
     // It answers with the request as it arrived, injected headers included.
     if (method === "TRACE") return "TRACE is never passed on";
     if (method !== "CONNECT" && methods !== null && !methods.includes(method)) {
       return `of this profile's methods (${methods.join(", ")}) none is ${method}`;
     }
+    const denied = denies?.(host) ?? null;
+    if (denied !== null) return denied;
     if (coversHost(hosts(), host, port)) return null;
     if (ask !== undefined) return ask(host, port);
     return "it is not among the hosts this command was allowed; name it in the command, so that a person is asked about it";

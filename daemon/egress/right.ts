@@ -18,6 +18,8 @@ export interface EgressRight {
   readonly data: Readonly<Record<string, unknown>>;
   /** As they are at this moment: rules may be revoked while it lives. */
   readonly hosts: () => readonly HostRule[];
+  /** Why a host is not to be had, whatever names it and whoever is asked; null: nothing is against it. */
+  readonly denies?: (host: string) => string | null;
   /** Methods of HTTP requests that the proxy can see; null: all. */
   readonly methods: readonly string[] | null;
   /** Unix milliseconds; null: as long as its command. */

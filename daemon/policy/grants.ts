@@ -1,6 +1,7 @@
 /** Whether a live grant covers one use of a segment: its effect, and the resource that the effect is on (rung 7). */
 import type { Use } from "./catalogue/description.ts";
 import { coversPath } from "./globs.ts";
+import { namesHost } from "./host-patterns.ts";
 import type { LiveGrant } from "./types.ts";
 import type { SegmentView } from "./view.ts";
 
@@ -36,7 +37,7 @@ function covers(grant: LiveGrant, use: Use, view: SegmentView, index: number): b
   if (!grant.effects.includes(use.effect)) return false;
   if (grant.commands.length > 0 && !beginsAs(grant, view)) return false;
   if (use.effect === "network") {
-    return use.host !== undefined && grant.hosts.includes(use.host);
+    return use.host !== undefined && namesHost(grant.hosts, use.host);
   }
   const { touched, objections } = view.located[index] ?? { touched: [], objections: [] };
   // A grant gives reach, it does not make an unknown path known.

@@ -102,13 +102,14 @@ export function parsePort(text: string): number | null {
 
 /** `host` in its one spelling, as `normaliseHost` gives it. */
 export function coversHost(rules: readonly HostRule[], host: string, port: number): boolean {
-  return rules.some((rule) => {
-    if (!rule.ports.includes(port)) return false;
-    if (rule.below === "no") return rule.host === host;
-    if (!host.endsWith(`.${rule.host}`)) return false;
-    const more = host.slice(0, -rule.host.length - 1);
-    return rule.below === "any" || !more.includes(".");
-  });
+  return rules.some((rule) => rule.ports.includes(port) && coversName(rule, host));
+}
+
+/** The same on whatever port. */
+export function coversName({ host: wide, below }: HostRule, host: string): boolean {
+  if (below === "no") return wide === host;
+  if (!host.endsWith(`.${wide}`)) return false;
+  return below === "any" || !host.slice(0, -wide.length - 1).includes(".");
 }
 
 /** The pattern that `parseHostRule` reads as this rule. */

@@ -9,6 +9,8 @@ export interface ConfinementInput {
   /** A person approved exactly this command: what it was shown to do is what it may do. */
   readonly approved: boolean;
   readonly grants: readonly LiveGrant[];
+  /** What a contract lets it write in place of the worktree; absent or null: there is no contract. */
+  readonly writable?: readonly string[] | null;
   readonly worktree: string;
   readonly scratch: readonly string[];
   /** The sandbox's own git folder, where commits go; null: the repository is read-only. */
@@ -55,11 +57,13 @@ export function confinementOf(input: ConfinementInput): Confinement {
 /** Where one segment may write: what its grant names, else the worktree, and the git folder for what commits. */
 function placesOf(
   { classes, rung, rule }: ConfinementInput["segments"][number],
-  { approved, grants, worktree, privateGitDir }: ConfinementInput,
+  { approved, grants, writable = null, worktree, privateGitDir }: ConfinementInput,
 ): readonly string[] {
   const grant = rung === "grant" && !approved ? grants.find(({ id }) => id === rule) : undefined;
-  if (grant !== undefined && grant.paths.length > 0) return grant.paths.map(subtreeOf);
   const git = privateGitDir !== null && classes.includes("git-write") ? [privateGitDir] : [];
+  // A contract names all that is written: its envelope's folders and those of the grants in use.
+  if (writable !== null) return [...writable, ...git];
+  if (grant !== undefined && grant.paths.length > 0) return grant.paths.map(subtreeOf);
   return [worktree, ...git];
 }
 

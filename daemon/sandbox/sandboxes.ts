@@ -65,7 +65,7 @@ export interface SandboxHandle extends SandboxKey {
   /** How its commands run, and why so. */
   readonly executor: ExecutorChoice;
   /** How a command that was decided about is held; goes into its `confinement`. */
-  confine(decided: Pick<ConfinementInput, "segments" | "approved" | "grants">): Held;
+  confine(decided: Pick<ConfinementInput, "segments" | "approved" | "grants" | "writable">): Held;
   /**
    * Errors: bad-request (name or value of a variable, NUL, length), exec-failed (no such program or folder),
    * engine-unreachable, engine-failed.

@@ -283,6 +283,12 @@ export const profileFile = z
       .describe(
         "How commands run: by the runner in the sandbox, its program once a command, or plain docker exec. `auto` takes the first that works; another that cannot is an error.",
       ),
+    grants: z
+      .enum(["pick", "present"])
+      .optional()
+      .describe(
+        "Whether the daemon picks the one live grant that covers an action, or the agent has to present its handle.",
+      ),
     limits: limits.optional().describe("What one sandbox and one command may use."),
     readable: z
       .array(absolutePath)

@@ -46,6 +46,7 @@ const DEFAULTS = {
   caches: {},
   runtime: "runc",
   executor: "auto",
+  grants: "pick",
   limits: {
     memory: 2 * 2 ** 30,
     cpus: 2,
@@ -221,6 +222,7 @@ function profileOf(name: string, fields: typeof PROFILE_DEFAULTS, rules: Rule[])
     caches: fields.caches,
     runtime: fields.runtime,
     executor: fields.executor,
+    grants: fields.grants,
     limits: {
       memoryBytes: limits.memory,
       cpus: limits.cpus,

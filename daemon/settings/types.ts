@@ -39,6 +39,8 @@ export interface Profile {
   readonly runtime: "runc" | "runsc";
   /** How commands run; absent: auto. */
   readonly executor?: "auto" | "runner" | "once" | "plain";
+  /** Whether an action must name the grant that it acts on; absent: pick. */
+  readonly grants?: "pick" | "present";
   readonly limits: {
     readonly memoryBytes: number;
     readonly cpus: number;

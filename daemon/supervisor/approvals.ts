@@ -149,7 +149,7 @@ export class Approvals {
    * Answers for a person; who may is checked by the caller of this. Nothing counts unless it was recorded. Throws
    * `approval-over`, `bad-request` for a width that is not offered, `journal-failed`.
    */
-  answer(id: string, answer: Answer, uid: number): PendingApproval {
+  answer(id: string, answer: Answer, uid: number, given?: AuthorityInfo): PendingApproval {
     const filed = this.#find(id);
     const { approval } = filed;
     if (approval.state !== "pending") {
@@ -169,13 +169,15 @@ export class Approvals {
       denials.commit();
       return this.#settle(filed, denied);
     }
+    if (answer.mode === "grant")
+      throw new TypeError("grants are given before they are answered for");
     if (answer.mode === "session" && approval.host === undefined) {
       throw new RecintoError("bad-request", "only a host can be allowed for a session", {
         hint: "approve the command once",
       });
     }
     const rule = answer.mode === "always" ? this.#ruleOf(answered, answer) : null;
-    const authority = this.#authority(answered, rule, answer.mode);
+    const authority = given ?? this.#authority(answered, rule, answer.mode);
     const approved = { ...answered, state: "approved" as const, authority };
     const denials = this.#options.denials.approved(key, approval.verdict);
     // The file comes first: a rule on record that was never stored would be the worse lie.

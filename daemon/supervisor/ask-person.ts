@@ -4,6 +4,7 @@ import { APPROVAL_REASKS_MAX, PENDING_KEEPALIVE_MS } from "../limits.ts";
 import { blockedIn } from "../policy/denials.ts";
 import type { Verdict } from "../policy/types.ts";
 import type { Question } from "./approvals.ts";
+import { offeredGrants } from "./authority/offered-grants.ts";
 import { differences } from "./differences.ts";
 import { boundFacts, isBelowAny, mountedRoots } from "./facts.ts";
 import type { Judged } from "./judge.ts";
@@ -138,6 +139,7 @@ async function questionOf(
   const cannotTakeEffect = touched
     .map(({ path, real }) => real ?? path)
     .filter((path) => !isBelowAny(path, there));
+  const offers = offeredGrants(verdict, session.worktree);
   const networks = context.unreachable?.(verdict) ?? [];
   return {
     action,
@@ -150,6 +152,7 @@ async function questionOf(
     verdict,
     facts: await boundFacts(verdict, facts, settings),
     cannotTakeEffect: [...new Set(cannotTakeEffect)].sort().concat(networks),
+    ...(offers.length === 0 ? {} : { offers }),
     ...(command.stdinShown === undefined ? {} : { stdin: command.stdinShown }),
     ...(changed.length === 0 ? {} : { changed }),
     ...(agentCouldApprove ? { agentCouldApprove } : {}),

@@ -1,7 +1,7 @@
 /** Denial counters by project, worktree and user: a new session or a restart of the daemon resets none of them (B2). */
 import type { Journal, NewEntry } from "../journal/types.ts";
 import { NO_DENIALS, recordApproval, recordRefusal } from "../policy/denials.ts";
-import type { DenialState, Verdict } from "../policy/types.ts";
+import type { DenialState, Rung, Verdict } from "../policy/types.ts";
 import type { DenialKey } from "./supervisor-interface.ts";
 
 /** Whose counters; a session has these three. */
@@ -14,6 +14,8 @@ export interface DenialChange {
 }
 
 const NOTHING: DenialChange = { entries: [], commit() {} };
+
+const UNCOUNTED: ReadonlySet<Rung> = new Set<Rung>(["denials", "stale-authority"]);
 
 export class DenialBook {
   readonly #states = new Map<string, { readonly key: Counted; readonly state: DenialState }>();
@@ -32,10 +34,13 @@ export class DenialBook {
     return this.#states.get(idOf(key))?.state ?? NO_DENIALS;
   }
 
-  /** A person or the policy refused. A refusal for having been refused too often does not count again. */
+  /**
+   * A person or the policy refused. A refusal for having been refused too often does not count again, and acting on an
+   * interface that is gone is no pushing against the policy.
+   */
   refused(key: Counted, verdict: Verdict): DenialChange {
     const denied = verdict.segments.filter((segment) => segment.verdict === "deny");
-    if (denied.length > 0 && denied.every((segment) => segment.rung === "denials")) return NOTHING;
+    if (denied.length > 0 && denied.every(({ rung }) => UNCOUNTED.has(rung))) return NOTHING;
     return this.#change("denials.changed", key, recordRefusal(this.state(key), verdict));
   }
 

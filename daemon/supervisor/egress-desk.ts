@@ -39,11 +39,25 @@ export interface Departure {
   readonly sandbox: Pick<SandboxHandle, "spec">;
   /** What a person's approval gave; null: it was allowed without asking. */
   readonly authority: AuthorityInfo | null;
+  /** What contract and grants say; absent or null: nothing. */
+  readonly reach?: Reach | null;
+}
+
+/** What of the network contract and grants give a command, and what they take. */
+export interface Reach {
+  /** Patterns of the grants it runs on; none once one of them closes. */
+  readonly hosts: () => readonly string[];
+  /** Why a host is not to be had whatever else names it, or null. */
+  readonly denies: (host: string) => string | null;
+  /** The profile's and the saved rules' hosts count too: there is no contract. */
+  readonly standing: boolean;
 }
 
 export interface OpenedWay {
   readonly wayOut: WayOut | null;
   readonly notes: readonly Note[];
+  /** Ends its connections and lets no more begin, while the command may still run. */
+  readonly cut: (reason: string) => void;
   /** Ends it with its connections and open questions. Call once, when the command is gone. */
   readonly close: () => void;
 }
@@ -88,10 +102,13 @@ export class EgressDesk {
       const why = closed ?? "this sandbox was made without the runner";
       return { ...NONE, notes: [note("no_way_out", `nothing leaves this sandbox: ${why}`)] };
     }
-    const own = [...hostRules(network.hosts)];
+    const { reach = null } = departure;
+    const standing = reach?.standing ?? true;
+    const listed = hostRules(network.hosts);
+    const own = standing ? [...listed] : [];
     if (departure.authority !== null) {
       const named = namedEndpoints(departure.verdict);
-      own.push(...hostRules(named.filter((each) => network.ask || withinRules(each, own))));
+      own.push(...hostRules(named.filter((each) => network.ask || withinRules(each, listed))));
     }
     const questions = new Questions(this.#parts.approvals);
     const right: EgressRight = {
@@ -99,7 +116,13 @@ export class EgressDesk {
       project: session.project,
       session: session.id,
       data: { action: context.action, exec: departure.exec },
-      hosts: () => [...own, ...this.#sessionHosts(session), ...this.#savedHosts(session.project)],
+      hosts: () => [
+        ...own,
+        ...hostRules(reach?.hosts() ?? []),
+        ...this.#sessionHosts(session),
+        ...(standing ? this.#savedHosts(session.project) : []),
+      ],
+      denies: reach?.denies ?? (() => null),
       methods: network.methods,
       expires: null,
       injections: network.inject.map(readInjection),
@@ -112,6 +135,7 @@ export class EgressDesk {
     return {
       wayOut: { socket: `${RUNNER_SOCKET_DIR}/${this.#egress.socket}`, token },
       notes: [],
+      cut: (reason) => this.#egress.revoke(right.id, reason),
       close: () => {
         this.#egress.revoke(right.id, "its command ended");
         questions.end();
@@ -213,7 +237,12 @@ export class EgressDesk {
   }
 }
 
-const NONE: OpenedWay = { wayOut: null, notes: [], close: () => undefined };
+const NONE: OpenedWay = {
+  wayOut: null,
+  notes: [],
+  cut: () => undefined,
+  close: () => undefined,
+};
 
 /** The open questions of one command: one for each host, however many connections wait for it. */
 class Questions {

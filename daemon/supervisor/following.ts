@@ -4,7 +4,10 @@ import type { EntryQuery, Journal, JournalEntry } from "../journal/types.ts";
 import { WATCH_BACKLOG_MAX } from "../limits.ts";
 import type { Approvals } from "./approvals.ts";
 import { Channel } from "./channel.ts";
-import type { PendingApproval } from "./types.ts";
+import { joinSignals } from "./joined-signal.ts";
+import type { ProjectDesk } from "./project-desk.ts";
+import type { Sessions } from "./sessions.ts";
+import type { Caller, PendingApproval } from "./types.ts";
 
 /** What the query gives now, then every later entry that fits it. Nothing is queued: the journal itself is. */
 export async function* followEntries(
@@ -66,4 +69,30 @@ export async function* watchApprovals(
     stop();
     signal.removeEventListener("abort", end);
   }
+}
+
+/** A stream that ends with the first of these: its reader goes, or the daemon. */
+export async function* untilStop<T>(
+  signals: readonly AbortSignal[],
+  stream: (until: AbortSignal) => AsyncIterable<T>,
+): AsyncGenerator<T> {
+  const until = joinSignals(...signals);
+  try {
+    yield* stream(until.signal);
+  } finally {
+    until.release();
+  }
+}
+
+/** What of a query this caller may see. Throws `unknown-project` for an admin who names one that never was. */
+export function seenBy(
+  caller: Caller,
+  query: EntryQuery,
+  projects: Pick<ProjectDesk, "onRecord">,
+  sessions: Pick<Sessions, "visibleTo">,
+): EntryQuery {
+  if (caller.socket.kind === "admin") return projects.onRecord(query);
+  const own = sessions.visibleTo(caller).map(({ id }) => id);
+  const { sessions: asked = own } = query;
+  return { ...query, sessions: asked.filter((id) => own.includes(id)) };
 }

@@ -9,7 +9,8 @@ export type IdKind =
   | "authority"
   | "rule"
   | "git"
-  | "import";
+  | "import"
+  | "grant";
 export type NewId = (kind: IdKind) => string;
 
 const PREFIX: Readonly<Record<IdKind, string>> = {
@@ -21,6 +22,7 @@ const PREFIX: Readonly<Record<IdKind, string>> = {
   rule: "r",
   git: "d",
   import: "i",
+  grant: "h",
 };
 
 /** Without 0, 1, l and o, which people mistake for each other. */

@@ -1,6 +1,7 @@
 /** One judgement: the policy is asked, what it names is looked up, and it is asked again until nothing is new. */
 import { FACT_ROUNDS_MAX } from "../limits.ts";
 import type {
+  Authority,
   DenialState,
   EvaluateInput,
   Facts,
@@ -25,6 +26,8 @@ export interface JudgeInput {
   readonly privateGit?: string | null;
   readonly rules: readonly Rule[];
   readonly denials: DenialState;
+  /** Absent: no grant. */
+  readonly authority?: Authority;
 }
 
 export interface Judged {
@@ -33,9 +36,11 @@ export interface Judged {
   readonly settings: PolicySettings;
 }
 
+const NO_GRANTS: Authority = { grants: [] };
+
 /** Never throws for what the policy does: an error while judging is a deny that says so. */
 export function judge(evaluate: (input: EvaluateInput) => Verdict, input: JudgeInput): Judged {
-  const { request, settings, rules, denials } = input;
+  const { request, settings, rules, denials, authority = NO_GRANTS } = input;
   const { project, hazards, onEscape, privateGit, isAccepted } = input;
   const base = standingFacts(
     project,
@@ -53,7 +58,7 @@ export function judge(evaluate: (input: EvaluateInput) => Verdict, input: JudgeI
         settings,
         facts,
         rules: { rules },
-        authority: { grants: [] },
+        authority,
         denials,
       });
     } catch (error) {

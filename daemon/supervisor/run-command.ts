@@ -1,10 +1,13 @@
 /** One command, start to end (design §3): judged, recorded, asked about, run, streamed, recorded. */
+import type { Contract } from "../authority/types.ts";
 import { RecintoError } from "../errors.ts";
 import type { NewEntry } from "../journal/types.ts";
 import type { Verdict } from "../policy/types.ts";
 import type { SandboxSpec } from "../sandbox/engine.ts";
 import type { WayOut } from "../sandbox/runner/frames.ts";
 import { type Asked, askPerson, type Ready } from "./ask-person.ts";
+import type { Rests } from "./authority/binding.ts";
+import { GrantHold } from "./authority/grant-hold.ts";
 import { withConfinedNote } from "./confined-note.ts";
 import { type Note, withNotesAfter } from "./escort.ts";
 import { Execution, type Outcome } from "./execution.ts";
@@ -19,8 +22,10 @@ import {
   type RunDeps,
   refusalEntry,
   refusedByPolicy,
+  refusedUse,
   throwIfOver,
 } from "./run-context.ts";
+import type { JudgedInSession } from "./session-desk.ts";
 import { Turn } from "./turn.ts";
 import type { RunEvent } from "./types.ts";
 import type { WorktreePolicy } from "./worktree-policies.ts";
@@ -58,7 +63,7 @@ export async function* runCommand(deps: RunDeps, context: RunContext): AsyncGene
 async function* admitted(
   deps: RunDeps,
   context: RunContext,
-  judged: Judged,
+  judged: JudgedInSession,
   turn: Turn,
 ): AsyncGenerator<RunEvent> {
   const sandbox = once(() => readySandbox(deps, context));
@@ -84,7 +89,11 @@ async function* admitted(
   }
   throwIfOver(context.signal);
   const verdict = asked?.verdict ?? current.verdict;
-  yield* execute(deps, context, { sandbox: await sandbox(), verdict, asked, turn });
+  // What a person approved runs by that word, once; anything else on the grants that it was judged with.
+  const rests = asked === null ? current.rests : null;
+  const contract = current.rests?.contract ?? null;
+  const parts = { sandbox: await sandbox(), verdict, asked, turn, rests, contract };
+  yield* execute(deps, context, parts);
 }
 
 /** Its turn and its sandbox. While it is asked about it takes nobody's turn. */
@@ -138,6 +147,9 @@ interface Start {
   readonly verdict: Verdict;
   readonly asked: Asked | null;
   readonly turn: Turn;
+  /** null: on no grant, and within no contract's folders. */
+  readonly rests: Rests | null;
+  readonly contract: Contract | null;
   /** What is left to tell once it is over. */
   readonly after: () => Promise<readonly Note[]>;
   /** The same again, once what it left in the background is over. */
@@ -150,30 +162,53 @@ async function* start(deps: RunDeps, context: RunContext, parts: Start): AsyncGe
   throwIfOver(context.signal);
   const exec = deps.newId("exec");
   const authority = asked?.authority ?? null;
-  const way = await deps.egress.open(context, { exec, verdict, sandbox, authority });
+  const grants = new GrantHold(deps.uses, context.session, parts, exec, context.signal);
+  const held = { ...context, signal: grants.signal };
   const started: { job: Job | null } = { job: null };
+  let end = () => grants.close();
   try {
+    const { reach } = grants;
+    const way = await deps.egress.open(held, { exec, verdict, sandbox, authority, reach });
+    end = () => {
+      way.close();
+      grants.close();
+    };
+    grants.cutBy(way.cut);
     yield* way.notes;
-    yield* startWithin(deps, context, parts, exec, way.wayOut, started);
+    yield* startWithin(deps, held, { ...parts, exec, wayOut: way.wayOut, grants, started });
   } finally {
-    if (started.job === null) way.close();
-    else started.job.whenOver(way.close);
+    if (started.job === null) end();
+    else started.job.whenOver(end);
   }
+}
+
+interface StartWithin extends Start {
+  readonly exec: string;
+  readonly wayOut: WayOut | null;
+  readonly grants: GrantHold;
+  readonly started: { job: Job | null };
 }
 
 async function* startWithin(
   deps: RunDeps,
   context: RunContext,
-  { sandbox, verdict, asked, turn, after, afterBackground }: Start,
-  exec: string,
-  wayOut: WayOut | null,
-  started: { job: Job | null },
+  { sandbox, verdict, asked, rests, turn, after, afterBackground, ...begun }: StartWithin,
 ): AsyncGenerator<RunEvent> {
   const { command, signal } = context;
+  const { exec, wayOut, grants, started } = begun;
   throwIfOver(signal);
   const startedAt = deps.now();
   const { segments } = verdict;
-  const held = sandbox.confine({ segments, approved: asked !== null, grants: [] });
+  const { live = [], writable = null } = rests ?? {};
+  const approved = asked !== null;
+  const held = sandbox.confine({ segments, approved, grants: live, writable });
+  const refused = grants.begin();
+  if (refused !== null) {
+    const refusal = refusedUse(context, refused);
+    deps.journal.append(refusalEntry(context, refusal));
+    yield refusal;
+    return;
+  }
   const confinement = held.text;
   const right = asked === null ? {} : { approval: asked.approval, authority: asked.authority.id };
   const ids = { exec, sandbox: sandbox.id };
@@ -185,6 +220,12 @@ async function* startWithin(
   const synced = deps.journal.synced();
   if (held.harmless) synced.catch(() => undefined);
   else await synced;
+  // A grant may have closed meanwhile: from here to the start there is no pause.
+  if (signal.aborted) {
+    const error = signal.reason instanceof Error ? signal.reason : new Error("given up");
+    deps.journal.append(failedEntry(context, exec, error));
+    throwIfOver(signal);
+  }
   // From before it starts: what it writes first counts too.
   const { growthBytes = null } = context.profile.limits;
   const growth =
@@ -232,9 +273,10 @@ async function* startWithin(
   job.run(process, execution);
   deps.jobs.add(context.session, job);
   started.job = job;
+  grants.attach(process, job);
   try {
     yield { type: "started", exec, confinement, at: startedAt };
-    const notes = async () => [...(growth?.notes() ?? []), ...(await after())];
+    const notes = async () => [...(growth?.notes() ?? []), ...grants.notes(), ...(await after())];
     yield* withNotesAfter(withConfinedNote(execution.events(), held), notes);
   } finally {
     // Also when the reader leaves in the middle: what it started is gone, and on record, before this returns.

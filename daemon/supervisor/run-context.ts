@@ -4,6 +4,7 @@ import type { Journal, JournalEvent, NewEntry } from "../journal/types.ts";
 import type { Verdict } from "../policy/types.ts";
 import type { Profile, Project } from "../settings/types.ts";
 import type { Approvals } from "./approvals.ts";
+import type { RefusedUse, Uses } from "./authority/uses.ts";
 import type { CommandSlots } from "./command-slots.ts";
 import type { DenialBook } from "./denial-book.ts";
 import type { EgressDesk } from "./egress-desk.ts";
@@ -27,6 +28,8 @@ export interface RunDeps {
   readonly egress: Pick<EgressDesk, "open">;
   readonly slots: Pick<CommandSlots, "enter">;
   readonly jobs: Pick<JobDesk, "begin" | "add">;
+  /** What runs on grants is begun and ended there. */
+  readonly uses: Pick<Uses, "begin">;
   readonly now: () => number;
   readonly newId: NewId;
   /** Judges under rules, facts and counters as they are at this moment. */
@@ -65,6 +68,15 @@ export function actionEntry(
 export function refusalEntry(context: ActionContext, refusal: Refusal): NewEntry {
   const { type: _, action: __, ...data } = refusal;
   return actionEntry(context, "action.refused", data);
+}
+
+/** A grant was not there any more when it was to start. */
+export function refusedUse(
+  { action }: Pick<ActionContext, "action">,
+  { refused, instead }: RefusedUse,
+): Refusal {
+  const more = instead === undefined ? {} : { instead };
+  return { type: "refused", by: "policy", action, reason: refused, ...more };
 }
 
 export function refusedByPolicy(

@@ -1,8 +1,8 @@
 /** Commands of sessions: who may run one, what it counts as, and what ends it besides itself. */
 import type { Journal } from "../journal/types.ts";
 import type { Approvals } from "./approvals.ts";
+import type { AuthorityDesk } from "./authority/authority-desk.ts";
 import type { DenialBook } from "./denial-book.ts";
-import type { Escort } from "./escort.ts";
 import { couldApprove } from "./identity.ts";
 import { notAvailable } from "./jobs/job.ts";
 import type { JobDesk } from "./jobs/job-desk.ts";
@@ -23,7 +23,7 @@ export interface RunDeskParts {
   readonly sessions: Sessions;
   readonly desk: SessionDesk;
   readonly jobs: JobDesk;
-  readonly escort: Escort;
+  readonly authority: Pick<AuthorityDesk, "escort" | "uses">;
   readonly rules: Pick<RuleDesk, "tell">;
   readonly adopt: () => Promise<void>;
   readonly sandboxes: Pick<SandboxPort, "ensure" | "executor">;
@@ -57,8 +57,8 @@ export class RunDesk {
     request: RunRequest,
     signal: AbortSignal,
   ): AsyncGenerator<RunEvent> {
-    const { approvals, denials, desk, deps, escort, jobs, journal, rules, sandboxes, sessions } =
-      this.#parts;
+    const { approvals, authority, denials, desk, deps, jobs, journal, rules } = this.#parts;
+    const { sandboxes, sessions } = this.#parts;
     this.#parts.refuseWhenClosing();
     const session = sessions.owned(caller, id);
     const { project, profile } = desk.place(session);
@@ -74,13 +74,14 @@ export class RunDesk {
           journal,
           approvals,
           denials,
-          escort,
+          escort: authority.escort,
+          uses: authority.uses,
           egress: desk.egress,
           slots: desk.slots,
           jobs,
           now: deps.now,
           newId: deps.newId,
-          judge: () => desk.judge(session, command.command, command.cwd),
+          judge: () => desk.judge(session, command.command, command.cwd, undefined, request),
           tell: (ignored) => rules.tell(project.id, ignored),
           ensureSandbox: async () => {
             await this.#parts.adopt();

@@ -9,6 +9,8 @@ import { checkMountSource } from "../sandbox/mount-source.ts";
 import type { Registry } from "../settings/registry.ts";
 import type { Profile, Project } from "../settings/types.ts";
 import type { Approvals } from "./approvals.ts";
+import type { AuthorityDesk } from "./authority/authority-desk.ts";
+import type { Presented, Rests } from "./authority/binding.ts";
 import { CommandSlots } from "./command-slots.ts";
 import type { DenialBook } from "./denial-book.ts";
 import { EgressDesk } from "./egress-desk.ts";
@@ -39,10 +41,14 @@ export interface SessionDeskParts {
   readonly approvals: Approvals;
   readonly saved: RuleStore;
   readonly sandboxes: Pick<SandboxPort, "executor">;
+  readonly authority: Pick<AuthorityDesk, "bind" | "sessionClosed" | "sessionOpened">;
 }
 
-/** With the policy files of the worktree that nobody has trusted. */
-export type JudgedInSession = Judged & Pick<RulesInForce, "ignored">;
+/** With the policy files of the worktree that nobody has trusted, and what it rests on besides the profile. */
+export interface JudgedInSession extends Judged, Pick<RulesInForce, "ignored"> {
+  /** null: neither contract nor grants say anything here. */
+  readonly rests: Rests | null;
+}
 
 export class SessionDesk {
   readonly #parts: SessionDeskParts;
@@ -56,7 +62,7 @@ export class SessionDesk {
   }
 
   async open(caller: Caller, request: OpenSessionRequest): Promise<OpenedSession> {
-    const { deps, journal, registry, sessions, watches } = this.#parts;
+    const { authority, deps, journal, registry, sessions, watches } = this.#parts;
     const project = registry.project(projectOf(caller, request));
     refuseApproverAsAgent(caller, deps.adminWall());
     const worktree = registry.resolveWorktree(project, request.worktree);
@@ -71,6 +77,7 @@ export class SessionDesk {
     const { id, uid, openedAt } = session;
     const { pid, gid } = caller;
     const data = { worktree, profile: project.profile, pid, gid, openedAt };
+    authority.sessionOpened(session);
     journal.append({ event: "session.opened", project: project.id, session: id, uid, data });
     sessions.add(session);
     return { session: this.describe(session), existing: false };
@@ -78,13 +85,14 @@ export class SessionDesk {
 
   /** `uid` is who ends it; null: the daemon. Resolves when its commands are gone, or are taking too long. */
   async close(session: Session, uid: number | null, reason: string): Promise<void> {
-    const { approvals, journal, sessions } = this.#parts;
+    const { approvals, authority, journal, sessions } = this.#parts;
     const closed = `session ${session.id} was closed: ${reason}`;
     sessions.remove(session, new RecintoError("unknown-session", closed));
     // Also those whose client waits no more: nothing could run by an answer to them.
     for (const { id } of approvals.matching({ state: "pending", session: session.id })) {
       approvals.cancel(id, closed);
     }
+    authority.sessionClosed(session);
     await settleWithin(SHUTDOWN_GRACE_MS, [...session.work, ...session.background]);
     const { id, project } = session;
     journal.append({ event: "session.closed", project, session: id, uid, data: { reason } });
@@ -123,8 +131,9 @@ export class SessionDesk {
     command: string,
     cwd: string,
     evaluate = this.#parts.deps.evaluate,
+    presented: Presented = {},
   ): Promise<JudgedInSession> {
-    const { consents, denials, registry, rules, watches } = this.#parts;
+    const { authority, consents, denials, registry, rules, watches } = this.#parts;
     const { gits } = this.#parts.deps;
     const { project, profile } = this.place(session);
     // The folder may be gone, or a link by now, and the project's pattern another one.
@@ -132,6 +141,8 @@ export class SessionDesk {
     const hazards = await watches.hazardsIn(project, profile, session.worktree);
     const acceptedAt = consents.acceptedAt(project.id);
     const inForce = rules.inForce(project, profile, session);
+    // As late as can be: what is bound is what was live when it was judged.
+    const binding = authority.bind(session, profile, presented);
     const judged = judge(evaluate, {
       request: { command, cwd },
       project,
@@ -141,10 +152,13 @@ export class SessionDesk {
       isAccepted: (hazard) => acceptedAt(hazard) !== null,
       privateGit:
         profile.git === "commit" ? (gits.ofWorktree(session.worktree)?.folder ?? null) : null,
-      rules: inForce.rules,
+      rules: binding === null ? inForce.rules : [...inForce.rules, ...binding.rules],
       denials: denials.state(session),
+      ...(binding === null ? {} : { authority: binding.authority }),
     });
-    return { ...judged, ignored: inForce.ignored };
+    const { ignored } = inForce;
+    if (binding === null) return { ...judged, ignored, rests: null };
+    return { ...judged, ignored, ...binding.fit(judged.verdict, judged.settings) };
   }
 
   /**

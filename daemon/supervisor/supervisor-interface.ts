@@ -5,6 +5,7 @@ import type { EngineInfo, SandboxStatus } from "../sandbox/engine.ts";
 import type { ExecutorChoice } from "../sandbox/executor.ts";
 import type { Project } from "../settings/types.ts";
 import type { Hazard, WatcherStatus } from "../worktree/types.ts";
+import type { AuthorityCalls } from "./authority/authority-calls.ts";
 import type { FileCalls } from "./files/file-calls.ts";
 import type { GitCalls } from "./git-calls.ts";
 import type { HistoryCalls } from "./history-calls.ts";
@@ -36,6 +37,9 @@ export interface CheckRequest {
   readonly command: string;
   /** Absolute, or relative to the worktree; the worktree when absent. */
   readonly cwd?: string;
+  /** As in RunRequest. */
+  readonly handle?: string;
+  readonly epoch?: number;
 }
 
 /** A rule that an approval with *always* stored, in the project's admin-held rule file. */
@@ -156,6 +160,9 @@ export interface Supervisor {
 
   /** An agent's files: its own sessions' worktrees only. */
   readonly files: FileCalls;
+
+  /** Contracts and phases of admins; grants and interfaces of sessions. */
+  readonly authority: AuthorityCalls;
 
   /** Rule files of every source; admins only. */
   readonly ruleFiles: RuleFileCalls;

@@ -7,17 +7,17 @@ import type { Registry } from "../settings/registry.ts";
 import type { Project } from "../settings/types.ts";
 import { adoptOnce } from "./adoption.ts";
 import { Approvals } from "./approvals.ts";
+import { AuthorityDesk } from "./authority/authority-desk.ts";
 import { DeclaredWatches } from "./declared-watches.ts";
 import { DenialBook } from "./denial-book.ts";
 import { FileDesk } from "./files/file-desk.ts";
-import { followEntries, watchApprovals } from "./following.ts";
+import { followEntries, seenBy, untilStop, watchApprovals } from "./following.ts";
 import type { GitDesk } from "./git-desk.ts";
 import { HazardDesk } from "./hazard-desk.ts";
 import { healthOf } from "./health.ts";
 import { HistoryDesk } from "./history-desk.ts";
 import { refuseAgentAsApprover, requireAdmin, sees } from "./identity.ts";
 import { JobDesk } from "./jobs/job-desk.ts";
-import { joinSignals } from "./joined-signal.ts";
 import { type NoticingJournal, noticing } from "./noticing-journal.ts";
 import type { SandboxPort, SupervisorDeps } from "./ports.ts";
 import { prepareCommand } from "./prepared-command.ts";
@@ -82,6 +82,7 @@ class TheSupervisor implements Supervisor {
   readonly jobs: JobDesk;
   readonly history: HistoryDesk;
   readonly hazards: HazardDesk;
+  readonly authority: AuthorityDesk;
   readonly #startedAt: number;
   readonly #stopping = new AbortController();
   #closing = false;
@@ -150,8 +151,19 @@ class TheSupervisor implements Supervisor {
       agentUids: (project) => this.#desk.agentUids(project),
     });
     this.#declared = new DeclaredWatches({ ...parts, log, watches: this.#care.watches });
+    this.authority = new AuthorityDesk({
+      ...parts,
+      deps,
+      sessions: this.#sessions,
+      approvals: this.#approvals,
+      escort: this.#care.escort,
+      agentUids: (project) => this.#desk.agentUids(project),
+      ensureSandbox: (...place) => this.#ensure(...place),
+      stopping: this.#stopping.signal,
+    });
     this.#desk = new SessionDesk({
       ...parts,
+      authority: this.authority,
       consents: this.hazards.consents,
       approvals: this.#approvals,
       saved,
@@ -168,6 +180,7 @@ class TheSupervisor implements Supervisor {
       denials: this.#denials,
       sessions: this.#sessions,
       desk: this.#desk,
+      authority: this.authority,
       stopping: this.#stopping.signal,
       refuseWhenClosing: () => this.#refuseWhenClosing(),
     };
@@ -175,7 +188,6 @@ class TheSupervisor implements Supervisor {
     this.#runs = new RunDesk({
       ...work,
       jobs: this.jobs,
-      escort: this.#care.escort,
       rules: this.ruleFiles,
       adopt: this.#adopt,
       sandboxes: this.#sandboxes,
@@ -193,6 +205,7 @@ class TheSupervisor implements Supervisor {
     await this.#adopt().catch((error) =>
       this.#deps.log.warn({ error }, "the engine does not answer yet; commands wait for it"),
     );
+    this.authority.start();
     this.#projects.subscribe((projects) => this.#declared.follow(projects));
   }
 
@@ -226,7 +239,7 @@ class TheSupervisor implements Supervisor {
     const session = this.#sessions.visible(caller, id);
     const { profile } = this.#desk.place(session);
     const { command, cwd } = prepareCommand(request, session.worktree, profile);
-    return (await this.#desk.judge(session, command, cwd)).verdict;
+    return (await this.#desk.judge(session, command, cwd, undefined, request)).verdict;
   }
 
   approvals(caller: Caller, filter: ApprovalFilter = {}): readonly PendingApproval[] {
@@ -241,14 +254,14 @@ class TheSupervisor implements Supervisor {
 
   async answer(caller: Caller, id: string, answer: Answer): Promise<PendingApproval> {
     requireAdmin(caller);
-    const { project, uid } = this.#approvals.get(id);
-    const agents = new Set([...this.#desk.agentUids(this.#registry.project(project)), uid]);
-    refuseAgentAsApprover(caller, agents, this.#deps.adminWall());
-    return this.#approvals.answer(id, answer, caller.uid);
+    const question = this.#approvals.get(id);
+    const own = this.#desk.agentUids(this.#registry.project(question.project));
+    refuseAgentAsApprover(caller, new Set([...own, question.uid]), this.#deps.adminWall());
+    return this.authority.answer(question, answer, caller.uid);
   }
 
   watchApprovals(caller: Caller, signal: AbortSignal): AsyncIterable<PendingApproval> {
-    return this.#untilStop(signal, (until) =>
+    return untilStop([signal, this.#stopping.signal], (until) =>
       watchApprovals(this.#approvals, (approval) => sees(caller, approval), until),
     );
   }
@@ -262,7 +275,7 @@ class TheSupervisor implements Supervisor {
   }
 
   events(caller: Caller, query: EntryQuery): readonly JournalEntry[] {
-    return this.#journal.read(this.#seen(caller, query));
+    return this.#journal.read(seenBy(caller, query, this.#projects, this.#sessions));
   }
 
   followEvents(
@@ -270,8 +283,10 @@ class TheSupervisor implements Supervisor {
     query: EntryQuery,
     signal: AbortSignal,
   ): AsyncIterable<JournalEntry> {
-    const seen = this.#seen(caller, query);
-    return this.#untilStop(signal, (until) => followEntries(this.#journal, seen, until));
+    const seen = seenBy(caller, query, this.#projects, this.#sessions);
+    return untilStop([signal, this.#stopping.signal], (until) =>
+      followEntries(this.#journal, seen, until),
+    );
   }
 
   async verifyJournal(caller: Caller): Promise<VerifyResult> {
@@ -330,6 +345,7 @@ class TheSupervisor implements Supervisor {
   async shutdown(): Promise<void> {
     if (this.#closing) return;
     this.#closing = true;
+    this.authority.stop();
     const { log } = this.#deps;
     this.#approvals.leave();
     const work = () => this.#sessions.all().flatMap((session) => [...session.work]);
@@ -351,28 +367,13 @@ class TheSupervisor implements Supervisor {
     this.#journal.close();
   }
 
-  /** A stream that ends with its reader or with the daemon. */
-  async *#untilStop<T>(
-    signal: AbortSignal,
-    stream: (until: AbortSignal) => AsyncIterable<T>,
-  ): AsyncGenerator<T> {
-    const until = joinSignals(signal, this.#stopping.signal);
-    try {
-      yield* stream(until.signal);
-    } finally {
-      until.release();
-    }
+  async #ensure(...place: Parameters<SandboxPort["ensure"]>) {
+    await this.#adopt();
+    return this.#sandboxes.ensure(...place);
   }
 
   #refuseWhenClosing(): void {
     if (this.#closing) throw stopping();
-  }
-
-  #seen(caller: Caller, query: EntryQuery): EntryQuery {
-    if (caller.socket.kind === "admin") return this.#projects.onRecord(query);
-    const own = this.#sessions.visibleTo(caller).map(({ id }) => id);
-    const { sessions = own } = query;
-    return { ...query, sessions: sessions.filter((id) => own.includes(id)) };
   }
 }
 

@@ -1,4 +1,5 @@
 /** The words of the use cases: who calls, what a session is, what a command yields. The API and MCP speak these. */
+import type { GrantableEffect, Resource } from "../authority/types.ts";
 import type { Effect, SavedRule, Verdict } from "../policy/types.ts";
 
 /** Who is calling, from the socket's peer credentials. Never from anything the caller says. */
@@ -58,6 +59,10 @@ export interface RunRequest {
    * takes it up, or runs at once when it was approved meanwhile.
    */
   readonly waitMs?: number;
+  /** The grant that this command acts on; absent: the daemon picks one where the profile lets it. */
+  readonly handle?: string;
+  /** The epoch of the interface that it acts on: what came later does not carry it. */
+  readonly epoch?: number;
 }
 
 /** Of a terminal, in characters. */
@@ -96,7 +101,8 @@ export type RunEvent =
         | "git_apart"
         | "protected_restored"
         | "policy_not_trusted"
-        | "no_way_out";
+        | "no_way_out"
+        | "grant_closed";
       readonly paths: readonly string[];
       readonly reason: string;
     }
@@ -150,7 +156,9 @@ export interface AuthorityInfo {
   readonly resource:
     | { readonly kind: "command"; readonly command: string; readonly cwd: string }
     | { readonly kind: "rule"; readonly rule: SavedRule }
-    | { readonly kind: "host"; readonly host: string; readonly until: "command" | "session" };
+    | { readonly kind: "host"; readonly host: string; readonly until: "command" | "session" }
+    /** What was given for longer than the command, or what was requested. */
+    | { readonly kind: "grants"; readonly handles: readonly string[] };
   /** Hosts that the command names and so may reach, where its profile lets anything out. */
   readonly hosts?: readonly string[];
   /** Unix milliseconds; null: as long as the saved rule is kept. */
@@ -163,6 +171,21 @@ export interface BoundFacts {
   readonly realpath: Readonly<Record<string, string | null>>;
   /** Absolute path of each named script or program → SHA-256, null when absent. */
   readonly content: Readonly<Record<string, string | null>>;
+}
+
+/** A right that can be given for longer than one command; paths are relative to the worktree. */
+export interface OfferedGrant extends Resource {
+  readonly effect: GrantableEffect;
+}
+
+/** A rule of the contract as it was requested. */
+export interface AskedGrant extends OfferedGrant {
+  readonly handle: string;
+  readonly rule: string;
+  readonly ttlMs: number;
+  /** null: not counted. */
+  readonly uses: number | null;
+  readonly endsWith: readonly string[];
 }
 
 export interface PendingApproval {
@@ -178,6 +201,10 @@ export interface PendingApproval {
   readonly facts: BoundFacts;
   /** Set: a running command reaches for this `HOST:PORT`, and its connection waits. */
   readonly host?: string;
+  /** Set: the agent requests this rule of its contract. */
+  readonly grant?: AskedGrant;
+  /** What approving for longer than this command would give; absent: that is not to be had. */
+  readonly offers?: readonly OfferedGrant[];
   /** Paths that approving cannot reach, since they are not in the sandbox; and networks, with the reason. */
   readonly cannotTakeEffect: readonly string[];
   readonly createdAt: number;
@@ -206,5 +233,14 @@ export type Answer =
       readonly mode: "always";
       readonly width: number;
       readonly expiresInMs?: number;
+    }
+  /** A grant with an end: after a time (30 minutes when not said), with this phase, when a closure fires. */
+  | {
+      readonly answer: "approve";
+      readonly mode: "grant";
+      readonly forMs?: number;
+      readonly thisPhase?: boolean;
+      /** A closure of the contract, or a command that ends it once it succeeds. */
+      readonly until?: { readonly closure: string } | { readonly command: readonly string[] };
     }
   | { readonly answer: "deny"; readonly reason?: string };

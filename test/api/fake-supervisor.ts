@@ -12,6 +12,7 @@ import type {
   RunRequest,
   SessionInfo,
 } from "../../daemon/supervisor/types.ts";
+import { FakeAuthority } from "./fake-authority.ts";
 import { FakeFiles } from "./fake-files.ts";
 import { FakeJobs } from "./fake-jobs.ts";
 
@@ -221,6 +222,7 @@ export class FakeSupervisor implements Supervisor {
 
   /** Files in memory, by path. */
   readonly files = new FakeFiles();
+  readonly authority = new FakeAuthority();
 
   readonly jobs = new FakeJobs();
 

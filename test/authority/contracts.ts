@@ -90,6 +90,8 @@ function line(event: LedgerEvent): string {
       return `closed ${event.handle} after ${event.closingMs} ms; ${event.renewal.text}`;
     case "phase.changed":
       return `phase ${event.from} → ${event.to}`;
+    case "contract.set":
+      return `contract ${event.task}`;
     case "epoch.bumped":
       return `epoch ${event.epoch}`;
   }

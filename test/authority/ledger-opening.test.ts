@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { interfaceOf } from "../../daemon/authority/interface.ts";
 import { step } from "../../daemon/authority/ledger.ts";
 import type { Narrowing } from "../../daemon/authority/ledger-types.ts";
-import { GRANTS_LIVE_MAX, GRANTS_PENDING_MAX } from "../../daemon/limits.ts";
+import { GRANTS_LIVE_MAX, GRANTS_PENDING_MAX } from "../../daemon/limits-authority.ts";
 import { compiled, invoke, MINUTE, Play, request, T0 } from "./contracts.ts";
 
 const ALLOW = {

@@ -1,6 +1,5 @@
 /** Whether one resource lies in another: never more is said than surely holds. */
 import { describe, expect, it } from "vitest";
-import { coversHostPattern, namesHost } from "../../daemon/authority/host-patterns.ts";
 import {
   absoluteGlobs,
   beyond,
@@ -11,6 +10,7 @@ import {
   parsePathPattern,
   parseWritePath,
 } from "../../daemon/authority/resources.ts";
+import { coversHostPattern, namesHost } from "../../daemon/policy/host-patterns.ts";
 
 const NOTHING = { paths: [], hosts: [], commands: [] };
 

@@ -43,15 +43,26 @@ type Request = Pick<
   "announce" | "caller" | "params" | "signal"
 >;
 
-function callOf({ caller, params, signal, announce }: Request, waitMs?: number): FileCall {
+interface Given {
+  readonly waitMs?: number;
+  readonly handle?: string;
+  readonly epoch?: number;
+}
+
+/** Who asks and on what authority, and what for. */
+function asked<T extends Given>({ caller, params, signal, announce }: Request, given: T) {
   const { session } = params;
-  return {
+  const { waitMs, handle, epoch, ...rest } = given;
+  const call: FileCall = {
     caller,
     session,
     signal,
     ...(waitMs === undefined ? {} : { waitMs }),
+    ...(handle === undefined ? {} : { handle }),
+    ...(epoch === undefined ? {} : { epoch }),
     onPending: (approval) => announce(`/v1/sessions/${session}/approvals/${approval}`),
   };
+  return { call, rest };
 }
 
 export const listFiles = jsonRoute({
@@ -63,8 +74,8 @@ export const listFiles = jsonRoute({
   answer: FolderPageSchema,
   errors: [...LOOK_ERRORS, "file-too-large"],
   handle: ({ supervisor }, request) => {
-    const { waitMs, ...query } = request.query;
-    return supervisor.files.list(callOf(request, waitMs), query);
+    const { call, rest: query } = asked(request, request.query);
+    return supervisor.files.list(call, query);
   },
 });
 
@@ -77,8 +88,8 @@ export const makeFolder = jsonRoute({
   answer: MadeSchema,
   errors: CHANGE_ERRORS,
   handle: ({ supervisor }, request) => {
-    const { waitMs, ...body } = request.body;
-    return supervisor.files.mkdir(callOf(request, waitMs), body);
+    const { call, rest: body } = asked(request, request.body);
+    return supervisor.files.mkdir(call, body);
   },
 });
 
@@ -91,8 +102,8 @@ export const moveFile = jsonRoute({
   answer: MovedSchema,
   errors: CHANGE_ERRORS,
   handle: ({ supervisor }, request) => {
-    const { waitMs, ...body } = request.body;
-    return supervisor.files.move(callOf(request, waitMs), body);
+    const { call, rest: body } = asked(request, request.body);
+    return supervisor.files.move(call, body);
   },
 });
 
@@ -105,8 +116,8 @@ export const packFiles = bytesRoute({
   gives: "application/x-tar",
   errors: LOOK_ERRORS,
   handle: async ({ supervisor }, request) => {
-    const { waitMs, ...query } = request.query;
-    const { archive, packed, close } = await supervisor.files.pack(callOf(request, waitMs), query);
+    const { call, rest: query } = asked(request, request.query);
+    const { archive, packed, close } = await supervisor.files.pack(call, query);
     return {
       type: query.gzip === true ? "application/gzip" : "application/x-tar",
       headers: {},
@@ -129,8 +140,8 @@ export const patchFiles = jsonRoute({
   answer: PatchedSchema,
   errors: [...CHANGE_ERRORS, "file-too-large", "bad-patch", "patch-conflict"],
   handle: async ({ supervisor }, request) => {
-    const { waitMs, ...body } = request.body;
-    return supervisor.files.patch(callOf(request, waitMs), body);
+    const { call, rest: body } = asked(request, request.body);
+    return supervisor.files.patch(call, body);
   },
 });
 
@@ -143,8 +154,8 @@ export const readFile = bytesRoute({
   gives: "application/octet-stream",
   errors: LOOK_ERRORS,
   handle: async ({ supervisor }, request) => {
-    const { waitMs, ...query } = request.query;
-    const file = await supervisor.files.read(callOf(request, waitMs), query);
+    const { call, rest: query } = asked(request, request.query);
+    const file = await supervisor.files.read(call, query);
     return {
       type: "application/octet-stream",
       length: file.length,
@@ -170,8 +181,8 @@ export const removeFile = jsonRoute({
   answer: RemovedSchema,
   errors: CHANGE_ERRORS,
   handle: ({ supervisor }, request) => {
-    const { waitMs, ...body } = request.body;
-    return supervisor.files.remove(callOf(request, waitMs), body);
+    const { call, rest: body } = asked(request, request.body);
+    return supervisor.files.remove(call, body);
   },
 });
 
@@ -184,8 +195,8 @@ export const statFile = jsonRoute({
   answer: FileEntrySchema,
   errors: LOOK_ERRORS,
   handle: ({ supervisor }, request) => {
-    const { waitMs, ...query } = request.query;
-    return supervisor.files.stat(callOf(request, waitMs), query);
+    const { call, rest: query } = asked(request, request.query);
+    return supervisor.files.stat(call, query);
   },
 });
 
@@ -199,8 +210,8 @@ export const unpackFiles = jsonRoute({
   answer: UnpackedSchema,
   errors: [...SEND_ERRORS, "archive-refused"],
   handle: ({ supervisor }, request) => {
-    const { waitMs, ...query } = request.query;
-    return supervisor.files.unpack(callOf(request, waitMs), query, request.content);
+    const { call, rest: query } = asked(request, request.query);
+    return supervisor.files.unpack(call, query, request.content);
   },
 });
 
@@ -214,7 +225,7 @@ export const writeFile = jsonRoute({
   answer: WrittenSchema,
   errors: SEND_ERRORS,
   handle: ({ supervisor }, request) => {
-    const { waitMs, ...query } = request.query;
-    return supervisor.files.write(callOf(request, waitMs), query, request.content);
+    const { call, rest: query } = asked(request, request.query);
+    return supervisor.files.write(call, query, request.content);
   },
 });

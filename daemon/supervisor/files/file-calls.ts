@@ -2,9 +2,10 @@
 
 import type { Packed } from "../../worktree/files/pack.ts";
 import type { FileContent, FileEntry, FolderPage } from "../../worktree/files/reading.ts";
+import type { Presented } from "../authority/binding.ts";
 import type { Caller } from "../types.ts";
 
-export interface FileCall {
+export interface FileCall extends Presented {
   readonly caller: Caller;
   readonly session: string;
   /** The client is gone: what is not done yet is not done. */

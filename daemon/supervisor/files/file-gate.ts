@@ -1,11 +1,15 @@
 /** One file operation, start to end: judged, recorded, asked about, done, recorded; the same steps as for a command. */
 import { createHash } from "node:crypto";
+import type { Contract } from "../../authority/types.ts";
 import { RecintoError } from "../../errors.ts";
 import type { Journal } from "../../journal/types.ts";
 import { evaluateFile, type FileRequest, fileText } from "../../policy/evaluate-file.ts";
 import type { EvaluateInput, Verdict } from "../../policy/types.ts";
 import type { Approvals } from "../approvals.ts";
 import { type Asked, askPerson } from "../ask-person.ts";
+import type { AuthorityDesk } from "../authority/authority-desk.ts";
+import type { Rests } from "../authority/binding.ts";
+import type { Use } from "../authority/uses.ts";
 import type { DenialBook } from "../denial-book.ts";
 import type { Escort } from "../escort.ts";
 import { couldApprove } from "../identity.ts";
@@ -18,6 +22,7 @@ import {
   type RunContext,
   refusalEntry,
   refusedByPolicy,
+  refusedUse,
   throwIfOver,
 } from "../run-context.ts";
 import type { SessionDesk } from "../session-desk.ts";
@@ -34,6 +39,7 @@ export interface FileGateParts {
   readonly denials: DenialBook;
   readonly sessions: Sessions;
   readonly desk: SessionDesk;
+  readonly authority: Pick<AuthorityDesk, "acted" | "uses">;
   /** Told of an approved change of a protected file, which would be taken back otherwise. */
   readonly protection: Escort;
   /** Aborts when the daemon stops. */
@@ -120,17 +126,38 @@ export class FileGate {
         agentCouldApprove: couldApprove(call.caller, deps.adminWall()),
         signal: giveUp.signal,
       };
-      const { verdict, by, staged } = await this.#judge(call, operation, context);
+      const { verdict, by, staged, rests, contract } = await this.#judge(call, operation, context);
       if (staged !== null) ends.push(() => void staged.close());
       throwIfOver(giveUp.signal);
-      const files = this.#recorded(context, () => new GrantedFiles(verdict, by));
+      const guard = await this.#guarded(context, verdict);
+      const use = this.#begin(context, verdict, rests, contract);
+      if (use !== null) ends.push(() => use.finish());
+      const held = use === null ? null : joinSignals(giveUp.signal, use.signal);
+      if (held !== null) ends.push(() => held.release());
+      const signal = held?.signal ?? giveUp.signal;
+      const files = this.#recorded(context, () => new GrantedFiles(verdict, by, rests?.fit));
       ends.push(() => files.close());
       const content = staged?.read() ?? operation.content ?? nothing();
-      return this.#granted(context, files, content, ends, await this.#guarded(context, verdict));
+      return this.#granted({ ...context, signal }, files, content, ends, guard);
     } catch (error) {
       for (const end of ends.reverse()) end();
       throw error;
     }
+  }
+
+  /** The check under the lock, right before anything is done. Throws the refusal. */
+  #begin(
+    context: FileContext,
+    verdict: Verdict,
+    rests: Rests | null,
+    contract: Contract | null,
+  ): Use | null {
+    const on = rests ?? { handles: [], contract };
+    const use = this.#parts.authority.uses.begin(context.session, on, context.action);
+    if (use === null || !("refused" in use)) return use;
+    const refusal = refusedUse(context, use);
+    this.#parts.journal.append(refusalEntry(context, refusal));
+    throw refusedError(refusal, verdict);
   }
 
   #granted(
@@ -154,6 +181,7 @@ export class FileGate {
         this.#parts.journal.append(actionEntry(context, event, data));
       } finally {
         for (const each of ends.splice(0).reverse()) each();
+        this.#parts.authority.acted(context.session);
       }
     };
     return {
@@ -184,16 +212,23 @@ export class FileGate {
     call: FileCall,
     operation: Operation,
     context: FileContext,
-  ): Promise<{ verdict: Verdict; by: JudgedBy; staged: StagedContent | null }> {
+  ): Promise<{
+    verdict: Verdict;
+    by: JudgedBy;
+    staged: StagedContent | null;
+    /** null: a person approved it, or neither contract nor grants say anything. */
+    rests: Rests | null;
+    contract: Contract | null;
+  }> {
     const { journal, denials } = this.#parts;
     const { request } = operation;
     const { session } = context;
     let by: JudgedBy | null = null;
-    const judge = () =>
-      this.#parts.desk.judge(session, text, session.worktree, (input: EvaluateInput) => {
-        by = input;
-        return evaluateFile({ ...input, request });
-      });
+    const evaluate = (input: EvaluateInput) => {
+      by = input;
+      return evaluateFile({ ...input, request });
+    };
+    const judge = () => this.#parts.desk.judge(session, text, session.worktree, evaluate, call);
     const text = fileText(request, session.worktree);
     const judged = await judge();
     const { verdict, settings } = judged;
@@ -213,9 +248,12 @@ export class FileGate {
       });
     }
     if (by === null) throw new TypeError("the policy was not asked");
-    if (verdict.verdict === "allow") return { verdict, by, staged: null };
+    const contract = judged.rests?.contract ?? null;
+    if (verdict.verdict === "allow") {
+      return { verdict, by, staged: null, rests: judged.rests, contract };
+    }
     const { asked, staged } = await this.#ask(call, operation, context, judged, judge);
-    return { verdict: asked.verdict, by, staged };
+    return { verdict: asked.verdict, by, staged, rests: null, contract };
   }
 
   async #ask(

@@ -24,12 +24,14 @@ export type JudgedBy = Omit<EvaluateFileInput, "request">;
 export class GrantedFiles {
   readonly #verdict: Verdict;
   readonly #by: JudgedBy;
+  readonly #fit: (verdict: Verdict) => Verdict;
   readonly #worktree: FileRoot;
   readonly #roots = new Map<string, FileRoot>();
 
-  /** Throws `worktree-refused`, `file-…`. */
-  constructor(verdict: Verdict, by: JudgedBy) {
+  /** `fit`: what a contract leaves of a verdict. Throws `worktree-refused`, `file-…`. */
+  constructor(verdict: Verdict, by: JudgedBy, fit: (verdict: Verdict) => Verdict = (each) => each) {
     this.#verdict = verdict;
+    this.#fit = fit;
     this.#by = by;
     const { worktree } = by.settings;
     this.#worktree = FileRoot.open(worktree);
@@ -62,7 +64,7 @@ export class GrantedFiles {
    */
   objection(verb: FileVerb, access: "read" | "write", path: string): string | null {
     const request = { verb, paths: [{ path, access }] };
-    const [segment] = evaluateFile({ ...this.#by, request }).segments;
+    const [segment] = this.#fit(evaluateFile({ ...this.#by, request })).segments;
     if (segment?.verdict === "allow") return null;
     const answered = this.#verdict.segments.flatMap(({ matches }) =>
       matches.filter(({ decision }) => decision === "ask").map(({ rule }) => rule),

@@ -1,5 +1,5 @@
-/** Host patterns of contracts: which one covers which, and whether one names a host. */
-import { type HostRule, hostRuleText, normaliseHost, parseHostRule } from "../policy/hosts.ts";
+/** Host patterns as authorities name them: which one covers which, and whether one names a host. */
+import { coversName, type HostRule, hostRuleText, normaliseHost, parseHostRule } from "./hosts.ts";
 
 export type ParsedHost =
   | { readonly pattern: string; readonly refused?: undefined }
@@ -27,25 +27,17 @@ export function coversHostPattern(wideText: string, narrowText: string): boolean
 }
 
 function coversNames(wide: HostRule, narrow: HostRule): boolean {
-  const below = narrow.host.endsWith(`.${wide.host}`);
-  switch (wide.below) {
-    case "no":
-      return narrow.below === "no" && narrow.host === wide.host;
-    case "any":
-      return below || (narrow.below !== "no" && narrow.host === wide.host);
-    case "one":
-      if (narrow.below !== "no") return narrow.below === "one" && narrow.host === wide.host;
-      return below && !narrow.host.slice(0, -wide.host.length - 1).includes(".");
-  }
+  if (narrow.below === "no") return coversName(wide, narrow.host);
+  if (wide.below === "any") return narrow.host === wide.host || coversName(wide, narrow.host);
+  return wide.below === narrow.below && narrow.host === wide.host;
 }
 
 /** Whether a host, on whatever port, is one that a pattern names; the port is the proxy's to check. */
 export function namesHost(patterns: readonly string[], host: string): boolean {
   const named = normaliseHost(host.includes(":") && !host.startsWith("[") ? `[${host}]` : host);
   if (named.refused !== undefined) return false;
-  const narrow: HostRule = { host: named.host, below: "no", ports: [] };
   return patterns.some((text) => {
     const { rule } = parseHostRule(text);
-    return rule !== undefined && coversNames(rule, narrow);
+    return rule !== undefined && coversName(rule, named.host);
   });
 }
