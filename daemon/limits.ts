@@ -118,6 +118,8 @@ export const RUNNER_UNKNOWN_CONNECTIONS_MAX = 64;
 export const RUNNER_WAIT_MS = 10_000;
 /** Minders that wait for commands in one sandbox: as many as an agent starts at once; each is a process of some 100 kB. */
 export const RUNNER_SPARE_MINDERS = 4;
+/** Minders without a command that one sandbox may offer at once: the runner has RUNNER_SPARE_MINDERS, who imitates it gets no more of the daemon's descriptors than this. */
+export const RUNNER_FRESH_MINDERS_MAX = 16;
 /**
  * Minders that had a command and are kept for another: as many at any time, and only RUNNER_SPARE_MINDERS after a while
  * of milliseconds. They count as processes of the sandbox.

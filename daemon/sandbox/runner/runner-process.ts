@@ -189,6 +189,9 @@ export class RunnerProcess {
         const payload = Buffer.concat(this.#small);
         this.#small = [];
         this.#whole(type, payload);
+        // It is free for the next command and has nothing to say until then: this belongs to no command.
+        if (this.#over && chunk.length > 0) this.#socket.destroy();
+        if (this.#over) return;
       }
     }
   }

@@ -3,6 +3,7 @@ import { timingSafeEqual } from "node:crypto";
 import { createServer, type Server, type Socket } from "node:net";
 import { RecintoError } from "../../errors.ts";
 import {
+  RUNNER_FRESH_MINDERS_MAX,
   RUNNER_HELLO_TIMEOUT_MS,
   RUNNER_SPARE_MINDERS,
   RUNNER_TRIM_MS,
@@ -152,7 +153,7 @@ export class RunnerServer {
       hello = Buffer.concat([hello, chunk]);
       if (hello.length < HELLO_BYTES) return;
       known();
-      if (!this.#isRunner(hello)) {
+      if (!this.#isRunner(hello) || this.#fresh.length >= RUNNER_FRESH_MINDERS_MAX) {
         socket.destroy();
         return;
       }
