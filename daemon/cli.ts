@@ -2,6 +2,7 @@
 import { type Command, CommanderError } from "commander";
 import { COMMANDS, rootCommand } from "./cli/commands.ts";
 import { fail } from "./cli/context.ts";
+import { EXIT_BLOCKS } from "./cli/hook-formats.ts";
 import { ERROR_KINDS } from "./errors.ts";
 
 async function program(words: readonly string[]): Promise<Command> {
@@ -27,8 +28,8 @@ function throwing(command: Command, path = command.name()): Command {
 }
 
 let called: Command | undefined;
+const words = process.argv.slice(2);
 try {
-  const words = process.argv.slice(2);
   const root = await program(words);
   root.hook("preAction", (_root, command) => {
     called = command;
@@ -38,4 +39,8 @@ try {
   if (!(error instanceof CommanderError)) fail(error, called);
   // Commander has written what is wrong, or the help that was asked for.
   else process.exitCode = error.exitCode === 0 ? 0 : ERROR_KINDS["bad-usage"].exit;
+  // Called wrongly, too: an agent takes any other code for leave to go on.
+  if (process.exitCode !== 0 && words.find((word) => Object.hasOwn(COMMANDS, word)) === "hook") {
+    process.exitCode = EXIT_BLOCKS;
+  }
 }

@@ -373,3 +373,7 @@ export const JOB_INPUT_WAITING_BYTES_MAX = 1024 * 1024;
 export const TERMINAL_SIDE_MAX = 10_000;
 /** Largest frame of input on an upgraded connection, bytes. */
 export const TERMINAL_INPUT_BYTES_MAX = 64 * 1024;
+/** A hook has judged within this or says that it could not: agents give one half a minute or more, and then go on without. */
+export const HOOK_ANSWER_MS = 20_000;
+/** What an agent hands to a hook, bytes: a file of MCP_STDIN_CHARS_MAX and what is told about the call. */
+export const HOOK_INPUT_BYTES_MAX = 16 * 1024 * 1024;

@@ -1,7 +1,7 @@
 # bash completion for recinto. Made by scripts/generate-docs.ts. Do not edit.
 _recinto_words() {
   case "$1" in
-    "") words="run agent files mcp approvals policy project profile rules session denials events stats journal hazards sandboxes git image health doctor --version --run-dir --config --wait --help" ;;
+    "") words="run agent files mcp hook approvals policy project profile rules session denials events stats journal hazards sandboxes git image health doctor --version --run-dir --config --wait --help" ;;
     "run") words="--project --worktree --timeout --wait-for --cwd --json --stdin --no-stdin --help" ;;
     "agent") words="--project --worktree --uid --rules --help" ;;
     "files") words="read write list stat mkdir remove move patch pack unpack --help" ;;
@@ -16,6 +16,7 @@ _recinto_words() {
     "files pack") words="--project --worktree --gzip --wait-for --help" ;;
     "files unpack") words="--project --worktree --wait-for --help" ;;
     "mcp") words="--project --worktree --help" ;;
+    "hook") words="--project --worktree --sandbox --help" ;;
     "approvals") words="list show approve deny watch --help" ;;
     "approvals list") words="--all --project --json --help" ;;
     "approvals show") words="--json --help" ;;
@@ -51,8 +52,11 @@ _recinto_words() {
     "denials reset") words="--project --worktree --uid --help" ;;
     "events") words="--follow --json --project --event --since --after --help" ;;
     "stats") words="--since --project --json --help" ;;
-    "journal") words="verify --help" ;;
-    "journal verify") words="--help" ;;
+    "journal") words="verify export prune repair --help" ;;
+    "journal verify") words="--file --export --help" ;;
+    "journal export") words="--file --to --rotate --after --follow --help" ;;
+    "journal prune") words="--file --before --dry-run --help" ;;
+    "journal repair") words="--file --dry-run --help" ;;
     "hazards") words="accept forget --json --help" ;;
     "hazards accept") words="--help" ;;
     "hazards forget") words="--help" ;;

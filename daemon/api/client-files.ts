@@ -11,6 +11,8 @@ import type {
   Written,
 } from "./schema-files.ts";
 
+import type { Verdict } from "./schema-policy.ts";
+
 export type { FileEntry, FolderPage };
 
 export interface FileOptions {
@@ -68,6 +70,13 @@ export function fileCalls(http: Transport, session: string) {
     http.json<T>({ ...get(name, query, given), method: "POST", content: piecesOf(content) });
 
   return {
+    check: (path: string, access: "read" | "write", signal?: AbortSignal) =>
+      http.json<Verdict>({
+        method: "POST",
+        path: at("check"),
+        body: { path, access },
+        ...options(signal === undefined ? {} : { signal }),
+      }),
     stat: (path: string, more: { hash?: boolean } = {}, given: FileOptions = {}) =>
       http.json<FileEntry>(get("stat", { path, ...more }, given)),
     list: (path: string, page: { after?: string; limit?: number } = {}, given: FileOptions = {}) =>

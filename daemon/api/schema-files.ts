@@ -14,6 +14,13 @@ const waitText = CountTextSchema.exactOptional().meta({
 const waitMs = z.int().min(0).exactOptional().meta({ description: "As in RunRequest." });
 const flag = z.enum(["true", "false"]).transform((value) => value === "true");
 
+export const FileCheckRequestSchema = z
+  .strictObject({
+    path,
+    access: z.enum(["read", "write"]).meta({ description: "`write`: the whole file." }),
+  })
+  .meta({ id: "FileCheckRequest" });
+
 export const StatQuerySchema = z.strictObject({
   path,
   hash: flag.exactOptional().meta({ description: "With the SHA-256 of a file's content." }),

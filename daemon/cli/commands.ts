@@ -8,6 +8,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   agent: async () => (await import("./agent.ts")).agentCommand(),
   files: async () => (await import("./files.ts")).filesCommand(),
   mcp: async () => (await import("./mcp.ts")).mcpCommand(),
+  hook: async () => (await import("./hook.ts")).hookCommand(),
   approvals: async () => (await import("./approvals.ts")).approvalsCommand(),
   policy: async () => (await import("./policy.ts")).policyCommand(),
   project: async () => (await import("./project.ts")).projectCommand(),

@@ -2,7 +2,9 @@
 import { createHash } from "node:crypto";
 import { buffer } from "node:stream/consumers";
 import { RecintoError } from "../../daemon/errors.ts";
+import type { Verdict } from "../../daemon/policy/types.ts";
 import type { FileCall, FileCalls } from "../../daemon/supervisor/files/file-calls.ts";
+import type { Caller } from "../../daemon/supervisor/types.ts";
 
 const ENTRY = { kind: "file", mode: "644", mtimeMs: 7, uid: 1, gid: 1 } as const;
 
@@ -15,6 +17,18 @@ export class FakeFiles implements FileCalls {
   closed = 0;
   /** What the next calls do first. */
   before: (call: FileCall) => Promise<void> | void = () => {};
+
+  async check(_caller: Caller, _session: string, { path }: { path: string }): Promise<Verdict> {
+    return {
+      verdict: path.includes("secret") ? "deny" : path.startsWith("/etc/") ? "ask" : "allow",
+      effects: ["read"],
+      classes: ["read"],
+      roots: [],
+      segments: [],
+      reason: `about ${path}`,
+      bindTo: [],
+    };
+  }
 
   async read(call: FileCall, request: Parameters<FileCalls["read"]>[1]) {
     const { path, offset = 0, length } = request;

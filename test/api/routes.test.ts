@@ -53,6 +53,7 @@ test("what an agent may do is exactly this", () => {
     "POST /v1/sessions/{session}/check",
     "POST /v1/sessions/{session}/closures/{closure}/check",
     "POST /v1/sessions/{session}/exec",
+    "POST /v1/sessions/{session}/files/check",
     "GET /v1/sessions/{session}/files/list",
     "POST /v1/sessions/{session}/files/mkdir",
     "POST /v1/sessions/{session}/files/move",

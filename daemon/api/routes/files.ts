@@ -3,6 +3,7 @@ import type { ErrorCode } from "../../errors.ts";
 import type { FileCall } from "../../supervisor/files/file-calls.ts";
 import { bytesRoute, jsonRoute, type RouteRequest } from "../route.ts";
 import {
+  FileCheckRequestSchema,
   FileEntrySchema,
   FolderPageSchema,
   ListQuerySchema,
@@ -22,6 +23,7 @@ import {
   WriteQuerySchema,
   WrittenSchema,
 } from "../schema-files.ts";
+import { VerdictSchema } from "../schema-policy.ts";
 
 const LOOK_ERRORS: readonly ErrorCode[] = [
   "unknown-session",
@@ -64,6 +66,18 @@ function asked<T extends Given>({ caller, params, signal, announce }: Request, g
   };
   return { call, rest };
 }
+
+export const checkFile = jsonRoute({
+  method: "POST",
+  path: "/v1/sessions/{session}/files/check",
+  sockets: ["agent"],
+  summary: "The verdict on reading or writing a file; nothing is recorded, asked or done.",
+  body: FileCheckRequestSchema,
+  answer: VerdictSchema,
+  errors: ["unknown-session"],
+  handle: ({ supervisor }, { caller, params, body }) =>
+    supervisor.files.check(caller, params.session, body),
+});
 
 export const listFiles = jsonRoute({
   method: "GET",

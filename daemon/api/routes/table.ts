@@ -16,6 +16,7 @@ import {
   watchInterface,
 } from "./authority.ts";
 import {
+  checkFile,
   listFiles,
   makeFolder,
   moveFile,
@@ -112,6 +113,7 @@ export const ROUTES: readonly Route[] = [
   check,
   checkClosure,
   exec,
+  checkFile,
   listFiles,
   makeFolder,
   moveFile,

@@ -1,5 +1,6 @@
 /** File operations as every way to the use cases calls them (docs/api-files.md). */
 
+import type { Verdict } from "../../policy/types.ts";
 import type { Packed } from "../../worktree/files/pack.ts";
 import type { FileContent, FileEntry, FolderPage } from "../../worktree/files/reading.ts";
 import type { Presented } from "../authority/binding.ts";
@@ -103,11 +104,18 @@ export interface PackStream {
   close(): Promise<void>;
 }
 
+export interface FileCheckRequest extends PathRequest {
+  /** `write`: the whole file, whatever it was. */
+  readonly access: "read" | "write";
+}
+
 /**
  * Each call is judged, put on record, asked about where needed and done, or throws: `refused` with `by`, `action` and
  * `reason` in the details, `not-served`, `file-…`, `bad-patch`, `patch-conflict`, `archive-refused`.
  */
 export interface FileCalls {
+  /** The verdict alone: nothing is recorded, asked or done. */
+  check(caller: Caller, session: string, request: FileCheckRequest): Promise<Verdict>;
   read(call: FileCall, request: ReadRequest): Promise<ReadStream>;
   list(call: FileCall, request: ListRequest): Promise<FolderPage>;
   stat(call: FileCall, request: StatRequest): Promise<FileEntry>;

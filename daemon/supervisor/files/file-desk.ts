@@ -7,6 +7,7 @@ import {
   FILE_WRITE_BYTES_MAX,
   PATCH_CHARS_MAX,
 } from "../../limits.ts";
+import type { Verdict } from "../../policy/types.ts";
 import { type BytePath, fromBytePath, toBytePath } from "../../worktree/byte-path.ts";
 import { appendTo, makeFolder, moveEntry, removeEntry } from "../../worktree/files/changing.ts";
 import { split } from "../../worktree/files/file-root.ts";
@@ -23,9 +24,11 @@ import {
 } from "../../worktree/files/reading.ts";
 import { readPatch } from "../../worktree/files/unified-diff.ts";
 import { unpack } from "../../worktree/files/unpack.ts";
+import type { Caller } from "../types.ts";
 import type {
   FileCall,
   FileCalls,
+  FileCheckRequest,
   ListRequest,
   MkdirRequest,
   MoveRequest,
@@ -53,6 +56,13 @@ export class FileDesk implements FileCalls {
 
   constructor(parts: FileGateParts) {
     this.#gate = new FileGate(parts);
+  }
+
+  async check(caller: Caller, session: string, request: FileCheckRequest): Promise<Verdict> {
+    const { access } = request;
+    const path = requestedPath(request.path, this.#gate.worktree({ caller, session }));
+    const paths = access === "read" ? [content(path, access)] : entry(path, access);
+    return this.#gate.check(caller, session, { verb: access, paths });
   }
 
   async read(call: FileCall, request: ReadRequest): Promise<ReadStream> {

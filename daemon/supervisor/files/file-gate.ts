@@ -27,7 +27,7 @@ import {
 } from "../run-context.ts";
 import type { SessionDesk } from "../session-desk.ts";
 import type { Sessions } from "../sessions.ts";
-import type { Refusal } from "../types.ts";
+import type { Caller, Refusal } from "../types.ts";
 import type { FileCall } from "./file-calls.ts";
 import { GrantedFiles, type JudgedBy, unserved } from "./granted-files.ts";
 import { type StagedContent, Stages } from "./staged-content.ts";
@@ -85,8 +85,17 @@ export class FileGate {
   }
 
   /** The session's worktree, to make paths absolute before anything else. Throws `unknown-session`, `not-permitted`. */
-  worktree({ caller, session }: FileCall): string {
+  worktree({ caller, session }: Pick<FileCall, "caller" | "session">): string {
     return this.#parts.sessions.owned(caller, session).worktree;
+  }
+
+  /** The verdict alone. */
+  async check(caller: Caller, id: string, request: FileRequest): Promise<Verdict> {
+    const { sessions, desk } = this.#parts;
+    const session = sessions.owned(caller, id);
+    const text = fileText(request, session.worktree);
+    const judge = (input: EvaluateInput) => evaluateFile({ ...input, request });
+    return (await desk.judge(session, text, session.worktree, judge)).verdict;
   }
 
   /** Does it and records it. */
