@@ -87,6 +87,11 @@ export const ERROR_KINDS = {
   },
   "unknown-job": { status: 404, exit: 66, hint: "list the session's jobs to see what there is" },
   "job-over": { status: 409, exit: 66, hint: "its output can still be read" },
+  "input-closed": {
+    status: 409,
+    exit: 65,
+    hint: 'start it with stdin "open" or with tty, and write before you end it',
+  },
   "not-available": {
     status: 409,
     exit: 69,

@@ -369,10 +369,12 @@ export const JOB_READERS_MAX = 16;
 export const JOB_NOTES_MAX = 32;
 /** Input that waits for a job that does not read it, bytes; one more request of that size may be on its way. */
 export const JOB_INPUT_WAITING_BYTES_MAX = 1024 * 1024;
+/** Input on an upgraded connection that waits for its command, bytes; then the connection is not read. */
+export const TWO_WAY_AHEAD_BYTES = 64 * 1024;
+/** How often such a connection is tried by a frame of nothing: who is gone is noticed then at the latest. */
+export const TWO_WAY_KEEPALIVE_MS = 5_000;
 /** Rows or columns of a terminal: wide log viewers use some hundred. */
 export const TERMINAL_SIDE_MAX = 10_000;
-/** Largest frame of input on an upgraded connection, bytes. */
-export const TERMINAL_INPUT_BYTES_MAX = 64 * 1024;
 /** A hook has judged within this or says that it could not: agents give one half a minute or more, and then go on without. */
 export const HOOK_ANSWER_MS = 20_000;
 /** What an agent hands to a hook, bytes: a file of MCP_STDIN_CHARS_MAX and what is told about the call. */

@@ -1,8 +1,10 @@
 /** The job operations of the typed client: commands that go on by themselves, seen, fed and ended from anywhere. */
 import { RecintoError } from "../errors.ts";
 import { type ClientRunEvent, type ClientRunRequest, carried, runCall } from "./client-run.ts";
-import type { FramedOutput, Transport } from "./client-transport.ts";
+import type { Call, FramedOutput, Transport } from "./client-transport.ts";
+import { type TwoWay, twoWay } from "./client-two-way.ts";
 import type { Job, Signal, WireJobEvent } from "./schema-jobs.ts";
+import type { RunRequest } from "./schema-run.ts";
 
 export type { Job, Signal };
 
@@ -66,7 +68,7 @@ export function jobCalls(http: Transport, session: string) {
       }
       throw new RecintoError("daemon-unreachable", "the stream ended before the command started");
     },
-    /** Resolves when the job has room for more. Errors: bad-request (its input is not open), busy. */
+    /** Resolves when the job has room for more. Errors: input-closed, busy. */
     write: (job: string, data: Uint8Array) =>
       post(job, "stdin", { data: carried(Buffer.from(data)) }),
     endInput: (job: string) => post(job, "stdin", { end: true }),
@@ -76,7 +78,33 @@ export function jobCalls(http: Transport, session: string) {
     /** Errors: bad-request (it has no terminal). */
     resize: (job: string, size: { readonly rows: number; readonly columns: number }) =>
       post(job, "resize", size),
+    /**
+     * Its output and its input on one connection: from `since` on, or only what is new. Leaving is nothing to the job.
+     */
+    attach: (
+      job: string,
+      { since }: Pick<ReadOptions, "since"> = {},
+      signal?: AbortSignal,
+    ): Promise<TwoWay<ClientJobEvent>> =>
+      twoWay(http, {
+        call: upgrade(path(session, job, "attach"), signal, { since }),
+        last: ["end"],
+      }),
+    /** Runs a command with its input on the same connection, open: for a terminal. Leaving ends it. */
+    interact: (
+      request: Omit<RunRequest, "detach">,
+      signal?: AbortSignal,
+    ): Promise<TwoWay<ClientRunEvent>> =>
+      twoWay(http, {
+        call: upgrade(`/v1/sessions/${encodeURIComponent(session)}/interact`, signal),
+        last: ["exit", "refused"],
+        begin: request,
+      }),
   };
+}
+
+function upgrade(path: string, signal?: AbortSignal, query: NonNullable<Call["query"]> = {}): Call {
+  return { method: "GET", path, query, ...(signal === undefined ? {} : { signal }) };
 }
 
 function path(session: string, job?: string, what?: string): string {

@@ -10,7 +10,7 @@ import type { Duplex, Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ERROR_KINDS, type ErrorCode, RecintoError } from "../errors.ts";
 import { CLIENT_START_RETRY_MS, CLIENT_START_WAIT_MS, STREAM_AHEAD_BYTES } from "../limits.ts";
-import { FRAMES_TYPE, FrameDecoder, type FrameEvent } from "./stream-frames.ts";
+import { FRAMES_TYPE, type FrameEvent, outputDecoder } from "./stream-frames.ts";
 
 export interface TransportOptions {
   readonly socketPath: string;
@@ -63,7 +63,7 @@ export class Transport {
   /** An answer of bytes. Throws as `json` does; a stream that breaks off throws `daemon-unreachable`. */
   async bytes(call: Call): Promise<BytesReply> {
     const response = await this.#send(call);
-    const broken = (error: unknown) => this.#unreachable(error);
+    const broken = (error: unknown) => this.unreachable(error);
     async function* bytes(): AsyncGenerator<Buffer, void> {
       try {
         for await (const chunk of response as AsyncIterable<Buffer>) yield chunk;
@@ -95,7 +95,7 @@ export class Transport {
     } catch (error) {
       if (error instanceof RecintoError) throw error;
       if (call.signal?.aborted) return;
-      throw this.#unreachable(error);
+      throw this.unreachable(error);
     } finally {
       if (!ended) response.destroy();
       call.rest?.destroy();
@@ -105,7 +105,7 @@ export class Transport {
   /** The events of a framed stream: output as bytes, the others as `T`. Leaving the loop as in `lines`. */
   async *frames<T>(call: Call): AsyncGenerator<T | FramedOutput, void> {
     const response = await this.#send({ ...call, accept: FRAMES_TYPE });
-    const decoder = new FrameDecoder();
+    const decoder = outputDecoder();
     let ended = false;
     try {
       for await (const chunks of batches(response)) {
@@ -116,15 +116,37 @@ export class Transport {
         }
       }
       ended = decoder.whole;
-      if (!ended) throw this.#unreachable(new Error("in the middle of a frame"));
+      if (!ended) throw this.unreachable(new Error("in the middle of a frame"));
     } catch (error) {
       if (error instanceof RecintoError) throw error;
       if (call.signal?.aborted) return;
-      throw this.#unreachable(error);
+      throw this.unreachable(error);
     } finally {
       if (!ended) response.destroy();
       call.rest?.destroy();
     }
+  }
+
+  /** The connection once it has left HTTP for `protocol`. Throws as `json` does. */
+  async upgraded(call: Call, protocol: string): Promise<Duplex> {
+    const { socketPath, dial } = this.#options;
+    const request = httpRequest({
+      ...(dial === undefined ? { socketPath, agent: false } : { createConnection: dial }),
+      method: call.method,
+      path: pathOf(call),
+      headers: { host: "recinto", connection: "Upgrade", upgrade: protocol },
+    });
+    return new Promise((resolve, reject) => {
+      request.once("upgrade", (_response, connection: Duplex, head: Buffer) => {
+        if (head.length > 0) connection.unshift(head);
+        resolve(connection);
+      });
+      request.once("response", (response) => {
+        textOf(response).then((text) => reject(errorOf(parse(text))), reject);
+      });
+      request.once("error", (error) => reject(this.unreachable(error)));
+      request.end();
+    });
   }
 
   close(): void {
@@ -143,7 +165,7 @@ export class Transport {
         const code = (error as NodeJS.ErrnoException).code ?? "";
         // Nothing was sent yet in these cases, so that trying again cannot run a command twice.
         const starting = code === "ENOENT" || code === "ECONNREFUSED";
-        if (!starting || Date.now() >= until) throw this.#unreachable(error);
+        if (!starting || Date.now() >= until) throw this.unreachable(error);
         await sleep(CLIENT_START_RETRY_MS);
       }
     }
@@ -183,7 +205,8 @@ export class Transport {
     });
   }
 
-  #unreachable(error: unknown): RecintoError {
+  /** What a connection that broke off, or could not be made, is told as. */
+  unreachable(error: unknown): RecintoError {
     const { code, message } = error as NodeJS.ErrnoException;
     const { socketPath } = this.#options;
     if (code === "EACCES") {
@@ -273,7 +296,7 @@ async function* batches(response: IncomingMessage): AsyncGenerator<readonly Buff
 }
 
 /** An error in the middle of a stream is thrown as if it had been the answer. */
-function lineValue<T>(line: string): T {
+export function lineValue<T>(line: string): T {
   const value = parse(line) as { type?: unknown };
   if (value.type === "error") throw errorOf(value);
   return value as T;

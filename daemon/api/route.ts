@@ -49,11 +49,15 @@ export interface RouteRequest<Params, Query, Body> {
 }
 
 /** A connection after every check that goes on in another protocol. */
-export interface UpgradeRequest<Query> {
+export interface UpgradeRequest<Query, Params = object> {
+  readonly caller: Caller;
+  readonly params: Params;
   readonly query: Query;
   readonly connection: Duplex;
   /** Opens a connection to this same API that counts as the caller's own. */
   readonly dial: () => Duplex;
+  /** An error as the `error` event of a stream. */
+  readonly failure: (error: unknown) => object;
   readonly log: Logger;
 }
 
@@ -83,7 +87,7 @@ export interface Route {
   /** The connection leaves HTTP for this protocol; `handle` is what a plain request is told. */
   readonly upgrade?: {
     readonly protocol: string;
-    readonly serve: (backend: Backend, request: UpgradeRequest<never>) => Promise<void>;
+    readonly serve: (backend: Backend, request: UpgradeRequest<never, never>) => Promise<void>;
   };
   /** Errors worth telling in the OpenAPI file, besides those of every route. */
   readonly errors: readonly ErrorCode[];
@@ -193,11 +197,16 @@ export function bytesRoute<
 }
 
 /** A route that takes the connection out of HTTP. */
-export function upgradeRoute<const Path extends string, Query extends z.ZodObject>(
+export function upgradeRoute<
+  const Path extends string,
+  Query extends z.ZodObject = typeof NO_QUERY,
+>(
   parts: Omit<RouteParts<Path, Query, z.ZodUndefined>, "method"> & {
-    readonly query: Query;
     readonly protocol: string;
-    readonly serve: (backend: Backend, request: UpgradeRequest<z.output<Query>>) => Promise<void>;
+    readonly serve: (
+      backend: Backend,
+      request: UpgradeRequest<z.output<Query>, Readonly<Record<ParamNames<Path>, string>>>,
+    ) => Promise<void>;
   },
 ): Route {
   const { protocol, serve, ...others } = parts;

@@ -1,6 +1,5 @@
 /** Jobs of a session as they travel: what they are, their output by offsets, and what is sent to them. */
 import { z } from "zod";
-import { TERMINAL_INPUT_BYTES_MAX } from "../limits.ts";
 import type * as jobs from "../supervisor/jobs/job-calls.ts";
 import type { SameType } from "./same-type.ts";
 import {
@@ -120,7 +119,8 @@ export const ControlSchema = z
   ])
   .meta({
     id: "Control",
-    description: `A \`j\` frame to the daemon; input goes in \`i\` frames of at most ${TERMINAL_INPUT_BYTES_MAX} bytes. \`end\` is the end of the input.`,
+    description:
+      "A `j` frame to the daemon; input goes in `i` frames, and `end` is its end (docs/api-streams.md).",
   });
 
 export type Job = z.infer<typeof JobSchema>;

@@ -1,16 +1,24 @@
 /** The framed stream of a command (docs/api-streams.md): output as bytes, everything else as JSON. Both directions of it. */
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
+import type { Writable } from "node:stream";
 import { RecintoError } from "../errors.ts";
-import { STREAM_AHEAD_BYTES, STREAM_FRAME_JSON_BYTES_MAX } from "../limits.ts";
+import {
+  REQUEST_BODY_BYTES_MAX,
+  STREAM_AHEAD_BYTES,
+  STREAM_FRAME_JSON_BYTES_MAX,
+} from "../limits.ts";
 
 export const FRAMES_TYPE = "application/vnd.recinto.frames";
+/** Frames both ways on one connection, as a name in `Upgrade`. */
+export const FRAMES_PROTOCOL = "recinto-frames";
 
 /** u32 payload length, little endian; u8 type; payload. */
 const HEAD_BYTES = 5;
 const JSON_FRAME = "j".charCodeAt(0);
 const STDOUT = "o".charCodeAt(0);
 const STDERR = "e".charCodeAt(0);
+const INPUT = "i".charCodeAt(0);
 
 type Output = { readonly type: "stdout" | "stderr"; readonly data: Uint8Array };
 
@@ -33,57 +41,117 @@ export async function sendFrames(
   failure: (error: unknown) => object,
 ): Promise<void> {
   const events = source[Symbol.asyncIterator]();
-  let next = await events.next();
+  const first = await events.next();
   response.writeHead(200, { "content-type": FRAMES_TYPE });
+  await writeFrames(response, events, first, signal, failure);
+}
+
+/** Sends `first` and what follows it, then the end. What goes wrong meanwhile is sent as `failure` says. */
+export async function writeFrames(
+  to: Writable,
+  events: AsyncIterator<object>,
+  first: IteratorResult<object>,
+  signal: AbortSignal,
+  failure: (error: unknown) => object,
+): Promise<void> {
+  let next = first;
   try {
     for (; !next.done && !signal.aborted; next = await events.next()) {
-      writeFrame(response, next.value);
-      if (response.writableLength >= STREAM_AHEAD_BYTES) await drained(response, signal);
+      writeFrame(to, next.value);
+      if (to.writableLength >= STREAM_AHEAD_BYTES) await drained(to, signal);
     }
   } catch (error) {
-    writeFrame(response, failure(error));
+    writeFrame(to, failure(error));
   } finally {
     if (!next.done) await events.return?.();
-    response.end();
+    to.end();
   }
 }
 
-function writeFrame(response: ServerResponse, event: object): void {
-  if (response.writableCorked === 0) {
-    response.cork();
-    setImmediate(() => response.uncork());
+function writeFrame(to: Writable, event: object): void {
+  if (to.writableCorked === 0) {
+    to.cork();
+    setImmediate(() => to.uncork());
   }
   if (!isOutput(event)) {
-    const payload = Buffer.from(JSON.stringify(event));
-    response.write(Buffer.concat([head(JSON_FRAME, payload.length), payload]));
+    to.write(jsonFrame(event));
     return;
   }
   // Two writes and not one, so that the output is not copied.
-  response.write(head(event.type === "stdout" ? STDOUT : STDERR, event.data.length));
-  response.write(event.data);
+  to.write(head(event.type === "stdout" ? STDOUT : STDERR, event.data.length));
+  to.write(event.data);
 }
 
-async function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
+export function jsonFrame(value: object): Buffer {
+  const payload = Buffer.from(JSON.stringify(value));
+  return Buffer.concat([head(JSON_FRAME, payload.length), payload]);
+}
+
+/** A frame of nothing: a client that is gone is noticed by it. */
+export function keepAlive(to: Writable): void {
+  if (to.writable && to.writableLength === 0) to.write(head(STDOUT, 0));
+}
+
+/** To be followed by as many bytes of input. */
+export function inputHead(length: number): Buffer {
+  return head(INPUT, length);
+}
+
+async function drained(to: Writable, signal: AbortSignal): Promise<void> {
   try {
-    await once(response, "drain", { signal });
+    await once(to, "drain", { signal });
   } catch (error) {
     if (!signal.aborted) throw error;
   }
 }
 
-export type FrameEvent =
-  | { readonly type: "stdout" | "stderr"; readonly data: Buffer }
+export type FrameEvent<Stream extends string = "stdout" | "stderr"> =
+  | { readonly type: Stream; readonly data: Buffer }
   | { readonly type: "json"; readonly text: string };
 
+/** What one direction carries besides JSON, and what a fault in it is. */
+interface Direction<Stream extends string> {
+  readonly streams: ReadonlyMap<number, Stream>;
+  readonly jsonBytesMax: number;
+  readonly fault: (what: string) => RecintoError;
+}
+
+const FROM_DAEMON: Direction<"stdout" | "stderr"> = {
+  streams: new Map([
+    [STDOUT, "stdout"],
+    [STDERR, "stderr"],
+  ]),
+  jsonBytesMax: STREAM_FRAME_JSON_BYTES_MAX,
+  fault: (what) =>
+    new RecintoError("daemon-unreachable", `the stream of the daemon is broken: ${what}`),
+};
+
+const TO_DAEMON: Direction<"input"> = {
+  streams: new Map([[INPUT, "input"]]),
+  jsonBytesMax: REQUEST_BODY_BYTES_MAX,
+  fault: (what) =>
+    new RecintoError("bad-request", `${what} is no frame that is taken here`, {
+      hint: "send i and j frames; docs/api-streams.md",
+    }),
+};
+
+export const outputDecoder = () => new FrameDecoder(FROM_DAEMON);
+export const inputDecoder = () => new FrameDecoder(TO_DAEMON);
+
 /** Takes a framed stream apart. Output is given as it comes, also in the middle of its frame: the bytes are what counts. */
-export class FrameDecoder {
+export class FrameDecoder<Stream extends string> {
+  readonly #direction: Direction<Stream>;
   #begun: Buffer = Buffer.alloc(0);
   #type = 0;
   #left = 0;
 
-  /** Throws `daemon-unreachable` when the bytes are no such stream. */
-  push(chunk: Buffer): readonly FrameEvent[] {
-    const events: FrameEvent[] = [];
+  constructor(direction: Direction<Stream>) {
+    this.#direction = direction;
+  }
+
+  /** Throws `daemon-unreachable`, or `bad-request` for what a client sends, when the bytes are no such stream. */
+  push(chunk: Buffer): readonly FrameEvent<Stream>[] {
+    const events: FrameEvent<Stream>[] = [];
     let at = 0;
     while (at < chunk.length) {
       if (this.#type === 0) {
@@ -94,7 +162,7 @@ export class FrameDecoder {
         const data = chunk.subarray(at, at + this.#left);
         at += data.length;
         this.#left -= data.length;
-        events.push({ type: this.#type === STDOUT ? "stdout" : "stderr", data });
+        events.push({ type: this.#direction.streams.get(this.#type) as Stream, data });
         if (this.#left === 0) this.#type = 0;
       }
     }
@@ -113,16 +181,16 @@ export class FrameDecoder {
     const type = this.#begun.readUInt8(4);
     this.#left = this.#begun.readUInt32LE(0);
     this.#begun = Buffer.alloc(0);
-    const json = type === JSON_FRAME && this.#left <= STREAM_FRAME_JSON_BYTES_MAX;
-    if (!json && type !== STDOUT && type !== STDERR) {
-      const what = `a frame of type ${type} with ${this.#left} bytes`;
-      throw new RecintoError("daemon-unreachable", `the stream of the daemon is broken: ${what}`);
+    const { streams, jsonBytesMax, fault } = this.#direction;
+    const json = type === JSON_FRAME && this.#left <= jsonBytesMax;
+    if (!json && !streams.has(type)) {
+      throw fault(`a frame of type ${type} with ${this.#left} bytes`);
     }
     this.#type = this.#left === 0 ? 0 : type;
     return to;
   }
 
-  #readJson(chunk: Buffer, from: number, events: FrameEvent[]): number {
+  #readJson(chunk: Buffer, from: number, events: FrameEvent<Stream>[]): number {
     const part = chunk.subarray(from, from + this.#left);
     this.#left -= part.length;
     this.#begun = this.#begun.length === 0 ? part : Buffer.concat([this.#begun, part]);

@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import type { Logger } from "pino";
 import { RecintoError } from "../errors.ts";
 import type { Caller } from "../supervisor/types.ts";
-import { sendRawError } from "./answer.ts";
+import { errorBody, sendRawError } from "./answer.ts";
 import { toRecintoError } from "./known-errors.ts";
 import { refuseBrowsers } from "./refuse-browsers.ts";
 import type { Backend, Route } from "./route.ts";
@@ -28,20 +28,29 @@ export async function serveUpgrade(
 ): Promise<void> {
   const log = parts.log.child({ uid: caller.uid, pid: caller.pid });
   connection.on("error", (err) => log.debug({ err }, "an upgraded connection broke off"));
-  let upgrade: NonNullable<Route["upgrade"]>;
-  let query: unknown;
+  const requestId = parts.requestId();
+  let found: ReturnType<typeof checked>;
   try {
-    ({ upgrade, query } = checked(parts.routes, caller, request));
+    found = checked(parts.routes, caller, request);
   } catch (error) {
-    sendRawError(connection, toRecintoError(error, log), parts.requestId());
+    sendRawError(connection, toRecintoError(error, log), requestId);
     return;
   }
+  const { upgrade, params, query } = found;
   connection.write(
     `HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: ${upgrade.protocol}\r\n\r\n`,
   );
   if (head.length > 0) connection.unshift(head);
   try {
-    await upgrade.serve(parts.backend, { query: query as never, connection, dial, log });
+    await upgrade.serve(parts.backend, {
+      caller,
+      params: params as never,
+      query: query as never,
+      connection,
+      dial,
+      failure: (error) => ({ type: "error", ...errorBody(toRecintoError(error, log), requestId) }),
+      log,
+    });
     // The other side may keep its end open for ever.
     connection.end(() => connection.destroy());
   } catch (err) {
@@ -54,11 +63,15 @@ export async function serveUpgrade(
 function checked(routes: readonly Route[], caller: Caller, request: IncomingMessage) {
   refuseBrowsers(request);
   const [path = "", search = ""] = (request.url ?? "").split("?", 2);
-  const { route } = findRoute(routes, caller.socket.kind, request.method ?? "", path);
+  const { route, params } = findRoute(routes, caller.socket.kind, request.method ?? "", path);
   const { upgrade } = route;
   const wanted = request.headers.upgrade;
   if (upgrade === undefined || wanted?.toLowerCase() !== upgrade.protocol) {
     throw new RecintoError("bad-upgrade", `${echo(path)} does not upgrade to ${echo(wanted)}`);
   }
-  return { upgrade, query: parsePart(route.query, "query", queryOf(new URLSearchParams(search))) };
+  return {
+    upgrade,
+    params: parsePart(route.params, "path", params),
+    query: parsePart(route.query, "query", queryOf(new URLSearchParams(search))),
+  };
 }

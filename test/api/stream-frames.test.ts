@@ -4,7 +4,7 @@ import { buffer } from "node:stream/consumers";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { agentClient } from "../../daemon/api/client.ts";
-import { FRAMES_TYPE, FrameDecoder, type FrameEvent } from "../../daemon/api/stream-frames.ts";
+import { FRAMES_TYPE, type FrameEvent, outputDecoder } from "../../daemon/api/stream-frames.ts";
 import { DECISION, EXIT } from "./fake-supervisor.ts";
 import { collect, type RunningApi, startApi } from "./running-api.ts";
 
@@ -41,8 +41,8 @@ describe("the decoder", () => {
         fc.integer({ min: 1, max: 17 }),
         (parts, step) => {
           const bytes = Buffer.concat(parts.map(([type, payload]) => frame(type, payload)));
-          const whole = new FrameDecoder();
-          const cut = new FrameDecoder();
+          const whole = outputDecoder();
+          const cut = outputDecoder();
           const pieces: FrameEvent[] = [];
           for (let at = 0; at < bytes.length; at += step) {
             pieces.push(...cut.push(bytes.subarray(at, at + step)));
@@ -57,7 +57,7 @@ describe("the decoder", () => {
   test("knows that a stream ended too early", () => {
     const bytes = frame("o", Buffer.from("four"));
     for (let end = 1; end < bytes.length; end++) {
-      const decoder = new FrameDecoder();
+      const decoder = outputDecoder();
       decoder.push(bytes.subarray(0, end));
       expect(decoder.whole).toBe(false);
     }
@@ -67,7 +67,7 @@ describe("the decoder", () => {
     ["an unknown type", frame("?", Buffer.from("x"))],
     ["JSON beyond any event", Buffer.from([0xff, 0xff, 0xff, 0x7f, 0x6a])],
   ])("refuses %s", (_, bytes) => {
-    expect(() => new FrameDecoder().push(bytes)).toThrow("the stream of the daemon is broken");
+    expect(() => outputDecoder().push(bytes)).toThrow("the stream of the daemon is broken");
   });
 });
 

@@ -141,6 +141,11 @@ policy: {rules: [{id: no-uname, pattern: "uname *", action: deny, justification:
     return session.id;
   }
 
+  /** For what no test of these calls. */
+  unused(): never {
+    throw new Error("a test called what it said it would not");
+  }
+
   /** Names and data of journal entries of these kinds. */
   recorded(...events: JournalEvent[]): readonly (readonly [string, Record<string, unknown>])[] {
     const entries = this.journal?.read(events.length > 0 ? { events } : {}) ?? [];

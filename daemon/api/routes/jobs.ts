@@ -1,15 +1,23 @@
 /** Routes of a session's jobs: commands that run by themselves, what others left running, and output after the fact. */
+import type { Duplex } from "node:stream";
 import { z } from "zod";
+import { RecintoError } from "../../errors.ts";
+import { REQUEST_TIMEOUT_MS } from "../../limits.ts";
 import type { JobEvent } from "../../supervisor/jobs/job-calls.ts";
-import { type Backend, jsonRoute, linesRoute, type RouteRequest } from "../route.ts";
+import type { RunRequest } from "../../supervisor/types.ts";
+import { type Backend, jsonRoute, linesRoute, type RouteRequest, upgradeRoute } from "../route.ts";
+import { parsePart } from "../router.ts";
 import {
+  AttachQuerySchema,
   JobEventSchema,
   JobSchema,
   OutputQuerySchema,
   SignalRequestSchema,
   WriteRequestSchema,
 } from "../schema-jobs.ts";
-import { TerminalSizeSchema } from "../schema-run.ts";
+import { RunRequestSchema, TerminalSizeSchema } from "../schema-run.ts";
+import { FRAMES_PROTOCOL } from "../stream-frames.ts";
+import { type Feed, feeder, type Sent, sentOn, serveTwoWay } from "../two-way.ts";
 import { bytesOf, wireEvents } from "../wire-events.ts";
 
 const UNKNOWN = ["unknown-session", "unknown-job"] as const;
@@ -95,7 +103,7 @@ export const writeJob = jsonRoute({
   summary: "Writes to the input of a job that was started with it open. Answers when it was taken.",
   body: WriteRequestSchema,
   answer: null,
-  errors: [...UNKNOWN, "job-over", "busy"],
+  errors: [...UNKNOWN, "job-over", "input-closed", "busy"],
   handle: async ({ supervisor }, { caller, params, body }) => {
     const { data, end } = body;
     if (data !== undefined) {
@@ -116,4 +124,77 @@ function outputOf(
   }: RouteRequest<{ session: string; job: string }, z.infer<typeof OutputQuerySchema>, unknown>,
 ): AsyncIterable<JobEvent> {
   return supervisor.jobs.output(caller, params.session, params.job, query, signal);
+}
+
+export const attachJob = upgradeRoute({
+  path: "/v1/sessions/{session}/jobs/{job}/attach",
+  sockets: ["agent"],
+  summary:
+    "A job on a connection of its own: its JobEvents in frames, input and Control frames to it. Leaving is nothing to it.",
+  protocol: FRAMES_PROTOCOL,
+  query: AttachQuerySchema,
+  errors: ["bad-upgrade", ...UNKNOWN, "busy"],
+  serve: async ({ supervisor: { jobs } }, { caller, params, query, connection, failure }) => {
+    const { session, job } = params;
+    async function* events(signal: AbortSignal) {
+      const { since = jobs.show(caller, session, job).output.to } = query;
+      yield* jobs.output(caller, session, job, { since, follow: true }, signal);
+    }
+    const feed = Promise.resolve(feeder(jobs, caller, session, job));
+    await serveTwoWay({ connection, sent: sentOn(connection), events, feed, failure });
+  },
+});
+
+export const interact = upgradeRoute({
+  path: "/v1/sessions/{session}/interact",
+  sockets: ["agent"],
+  summary:
+    "Runs a command on a connection of its own. The first frame to it is a RunRequest (`j`), then come input and Control frames; what comes back are its RunEvents in frames. Leaving ends the command.",
+  protocol: FRAMES_PROTOCOL,
+  errors: ["bad-upgrade", "unknown-session"],
+  serve: async ({ supervisor }, { caller, params, connection, failure }) => {
+    const { session } = params;
+    const sent = sentOn(connection);
+    let started: (feed: Feed | null) => void = () => undefined;
+    const feed = new Promise<Feed | null>((resolve) => {
+      started = resolve;
+    });
+    const request = interactiveRequest(connection, sent);
+    // Told in the events' place.
+    request.catch(() => undefined);
+    async function* events(signal: AbortSignal) {
+      try {
+        for await (const event of supervisor.run(caller, session, await request, signal)) {
+          if (event.type === "started") {
+            started(feeder(supervisor.jobs, caller, session, event.exec));
+          }
+          yield event;
+        }
+      } finally {
+        started(null);
+      }
+    }
+    const rest = { next: () => request.then(() => sent.next()) };
+    await serveTwoWay({ connection, sent: rest, events, feed, failure });
+  },
+});
+
+/** Its input is open unless it says otherwise: what else is the connection for. */
+async function interactiveRequest(
+  connection: Duplex,
+  sent: AsyncIterator<Sent, void>,
+): Promise<RunRequest> {
+  const late = setTimeout(() => connection.destroy(), REQUEST_TIMEOUT_MS);
+  const first = await sent.next().finally(() => clearTimeout(late));
+  if (first.done || first.value.type !== "json") {
+    throw new RecintoError("bad-request", "the first frame is not a request");
+  }
+  const { stdin, ...others } = parsePart(RunRequestSchema, "body", first.value.value);
+  if (others.detach === true || stdin === "stream") {
+    const what = others.detach === true ? "detach" : 'stdin "stream"';
+    throw new RecintoError("bad-request", `${what} is nothing for a connection of its own`, {
+      hint: "leave it out: input comes in i frames, and the command ends with the connection",
+    });
+  }
+  return { ...others, stdin: stdin === undefined || stdin === "open" ? "open" : bytesOf(stdin) };
 }

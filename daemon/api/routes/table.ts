@@ -30,7 +30,17 @@ import {
 } from "./files.ts";
 import { gitStatus, undoImport } from "./git.ts";
 import { previewRules, replay, stats } from "./history.ts";
-import { killJob, listJobs, readJob, resizeJob, showJob, signalJob, writeJob } from "./jobs.ts";
+import {
+  attachJob,
+  interact,
+  killJob,
+  listJobs,
+  readJob,
+  resizeJob,
+  showJob,
+  signalJob,
+  writeJob,
+} from "./jobs.ts";
 import { speakMcp } from "./mcp.ts";
 import {
   acceptHazard,
@@ -127,10 +137,12 @@ export const ROUTES: readonly Route[] = [
   requestGrant,
   releaseGrant,
   showGrant,
+  interact,
   showInterface,
   watchInterface,
   listJobs,
   showJob,
+  attachJob,
   killJob,
   readJob,
   resizeJob,

@@ -76,7 +76,7 @@ export interface JobCalls {
     request: OutputRequest,
     signal: AbortSignal,
   ): AsyncIterable<JobEvent>;
-  /** Resolves when there is room for more. Errors: job-over, bad-request (its input was not left open). */
+  /** Resolves when there is room for more. Errors: job-over, input-closed, busy. */
   write(caller: Caller, session: string, job: string, data: Uint8Array): Promise<void>;
   /** End of file on its input. Errors as `write`. */
   endInput(caller: Caller, session: string, job: string): void;

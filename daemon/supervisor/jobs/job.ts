@@ -261,9 +261,7 @@ export class Job {
   #withInput(): Running {
     const running = this.#alive();
     if (this.#state === "running" && running.execution.inputOpen) return running;
-    throw new RecintoError("bad-request", `the input of job ${this.id} is closed`, {
-      hint: 'start it with stdin "open" or with tty, and write before you end it',
-    });
+    throw new RecintoError("input-closed", `the input of job ${this.id} is closed`);
   }
 }
 
