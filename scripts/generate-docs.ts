@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { openApi } from "../daemon/api/openapi.ts";
 import { ROUTES } from "../daemon/api/routes/table.ts";
+import { apiPage } from "./generate/api-docs.ts";
 import { authorityPage, contractJsonSchema } from "./generate/contract-docs.ts";
 import { bashCompletion, recintodPage, recintoPage } from "./generate/man-pages.ts";
 import { policyPage } from "./generate/policy-docs.ts";
@@ -17,6 +18,7 @@ export const DOCUMENTS: Readonly<Record<string, () => string>> = {
   "docs/policy.md": policyPage,
   "docs/authority.md": authorityPage,
   "profiles/contract.schema.json": contractJsonSchema,
+  "docs/api.md": apiPage,
   "docs/man/recinto.1": recintoPage,
   "docs/man/recintod.8": recintodPage,
   "scripts/completion.bash": bashCompletion,
