@@ -3,162 +3,153 @@ import { createHash, randomBytes } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { RUNNER_SPARE_MINDERS, RUNNER_USED_MINDERS_MAX } from "../../daemon/limits.ts";
 import type { SandboxHandle } from "../../daemon/sandbox/sandboxes.ts";
+import { FAMILIES, LONG, numbers, seed } from "./endurance.ts";
 import { outputOf, Rig, whyNot } from "./rig.ts";
 
-const LONG = process.env.RECINTO_LONG === "1";
 const MIB = 2 ** 20;
 const HOUR_MS = 3_600_000;
 const missing = await whyNot();
 
-/** Numbers from a seed, so that a failure can be run again. */
-function numbers(seed: number): (below: number) => number {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
-
-describe.skipIf(missing)("the runner in the long run", () => {
-  let rig: Rig;
-  let handle: SandboxHandle;
-  beforeAll(async () => {
-    rig = await Rig.make({ executor: "runner" });
-    handle = await rig.daemon().ensure(rig.project, rig.profile, rig.folder("endurance"));
-  });
-  afterAll(() => rig?.close());
-  const start = (command: string, stdin = false) => handle.exec({ command, cwd: "/", stdin });
-  const run = async (command: string) => outputOf(await start(command));
-  /** Processes of the agent's user, seen from the engine's side. */
-  const left = async () =>
-    (
-      await rig.runner(handle.id, handle.spec)(
-        `ps -o args= -u 0 -N | grep -v -e '^ps ' -e '^grep ' -e '^/bin/bash'`,
-        {
-          root: true,
-        },
-      )
-    ).stdout;
-
-  test("commands that end in every way leave no process", { timeout: HOUR_MS }, async () => {
-    const seed = Number(process.env.RECINTO_SEED ?? randomBytes(4).readUInt32LE());
-    const next = numbers(seed);
-    const families = [
-      "sleep 701 & sleep 702",
-      "setsid sleep 703 & wait",
-      "(setsid nohup sleep 704 >/dev/null 2>&1 &); sleep 705",
-      "trap '' TERM INT; sleep 706 & sleep 707",
-      "exec env -i setsid sleep 708",
-      "for i in 1 2 3; do (sleep 709 | sleep 710) & done; wait",
-      "sleep 711 & exit 3",
-      "(env -i setsid sleep 712 >/dev/null 2>&1 &); true",
-    ];
-    const one = async () => {
-      const process = await start(families[next(families.length)] as string);
-      process.stdout.on("error", () => {}).resume();
-      process.stderr.on("error", () => {}).resume();
-      await sleep(next(30));
-      if (next(3) === 0) await process.kill("TERM");
-      await sleep(next(10));
-      await process.kill("KILL");
-      await process.exited;
-      await process.control?.gone;
-    };
-    const rounds = (LONG ? 1_000 : 120) / 8;
-    for (let round = 0; round < rounds; round++) {
-      await Promise.all(Array.from({ length: 8 }, one));
-    }
-    expect({ seed, left: await left() }).toEqual({ seed, left: "" });
-  });
-
-  test("what a command leaves running ends with it, unless somebody keeps it", async () => {
-    const first = await start("sleep 721 >/dev/null & sleep 722 & echo out");
-    expect(await outputOf(first)).toMatchObject({
-      stdout: "out\n",
-      exit: { exitCode: 0, left: 2 },
+describe.skipIf(missing).each(["runner", "once"] as const)(
+  "commands by %s in the long run",
+  (executor) => {
+    let rig: Rig;
+    let handle: SandboxHandle;
+    beforeAll(async () => {
+      rig = await Rig.make({ executor });
+      handle = await rig.daemon().ensure(rig.project, rig.profile, rig.folder("endurance"));
     });
-    expect(await left()).toBe("");
+    afterAll(() => rig?.close());
+    const start = (command: string, stdin = false) => handle.exec({ command, cwd: "/", stdin });
+    const run = async (command: string) => outputOf(await start(command));
+    /** Processes of the agent's user, seen from the engine's side. */
+    const left = async () =>
+      (
+        await rig.runner(handle.id, handle.spec)(
+          `ps -o args= -u 0 -N | grep -v -e '^ps ' -e '^grep ' -e '^/bin/bash'`,
+          {
+            root: true,
+          },
+        )
+      ).stdout;
 
-    const later: string[] = [];
-    const kept = await handle.exec({
-      command: "(sleep 0.5; echo later; sleep 723) & echo out",
-      cwd: "/",
-      stdin: false,
-      background: (stream, chunk) => later.push(`${stream} ${chunk}`),
-    });
-    expect(await outputOf(kept)).toMatchObject({ stdout: "out\n", exit: { exitCode: 0 } });
-    expect((await kept.exited).left).toBeGreaterThan(0);
-    await expect.poll(() => later, { timeout: 10_000 }).toEqual(["stdout later\n"]);
-    expect(await left()).toContain("sleep 723");
-    kept.control?.signal("KILL", true);
-    await kept.control?.gone;
-    expect(await left()).toBe("");
-  });
-
-  test("bytes are exact both ways", { timeout: HOUR_MS }, async () => {
-    const total = (LONG ? 1024 : 64) * MIB;
-    const process = await start("tee >(sha256sum >&2)", true);
-    const [sent, came] = [createHash("sha256"), createHash("sha256")];
-    const writing = (async () => {
-      for (let done = 0; done < total; done += MIB) {
-        const chunk = randomBytes(MIB);
-        sent.update(chunk);
-        if (process.stdin?.write(chunk) === false) {
-          await new Promise((resolve) => process.stdin?.once("drain", resolve));
+    test("commands that end in every way leave no process", { timeout: HOUR_MS }, async () => {
+      const next = numbers(seed);
+      const kills = { TERM: 0, KILL: 0 };
+      const one = async () => {
+        const process = await start(FAMILIES[next(FAMILIES.length)] as string);
+        process.stdout.on("error", () => {}).resume();
+        process.stderr.on("error", () => {}).resume();
+        await sleep(next(30));
+        if (next(3) === 0) {
+          kills.TERM += 1;
+          await process.kill("TERM");
         }
+        await sleep(next(10));
+        kills.KILL += 1;
+        await process.kill("KILL");
+        await process.exited;
+        await process.control?.gone;
+      };
+      const rounds = (LONG ? 1_000 : 120) / 8;
+      for (let round = 0; round < rounds; round++) {
+        await Promise.all(Array.from({ length: 8 }, one));
       }
-      process.stdin?.end();
-    })();
-    let bytes = 0;
-    let told = "";
-    process.stderr.on("data", (chunk) => {
-      told += chunk;
+      console.log(JSON.stringify({ executor, seed, ...kills }));
+      expect({ seed, left: await left() }).toEqual({ seed, left: "" });
     });
-    for await (const chunk of process.stdout) {
-      came.update(chunk);
-      bytes += chunk.length;
-    }
-    await writing;
-    await process.exited;
-    const hash = sent.digest("hex");
-    expect([bytes, came.digest("hex"), told]).toEqual([total, hash, `${hash}  -\n`]);
-  });
 
-  test("many commands leak no descriptor, no connection and no memory", {
-    timeout: HOUR_MS,
-  }, async () => {
-    const descriptors = () => readdirSync("/proc/self/fd").length;
-    const total = LONG ? 5_000 : 400;
-    for (let n = 0; n < 100; n++) await run("true");
-    globalThis.gc?.();
-    const before = { fds: descriptors(), rss: process.memoryUsage().rss };
-    for (let n = 0; n < total; n++) await run("true");
-    globalThis.gc?.();
-    expect(descriptors() - before.fds).toBeLessThan(8);
-    expect(process.memoryUsage().rss - before.rss).toBeLessThan(64 * MIB);
-    const runners = (
-      await rig.runner(handle.id, handle.spec)("pgrep -fc 'recinto-runner --socket'", {
-        root: true,
-      })
-    ).stdout;
-    // The runner itself, its spare minders, and the shell that counts.
-    expect(Number(runners)).toBeLessThanOrEqual(7);
-    expect(await left()).toBe("");
-  });
+    test("what a command leaves running ends with it, unless somebody keeps it", async () => {
+      const first = await start("sleep 721 >/dev/null & sleep 722 & echo out");
+      expect(await outputOf(first)).toMatchObject({
+        stdout: "out\n",
+        exit: { exitCode: 0, left: 2 },
+      });
+      expect(await left()).toBe("");
 
-  test("out of memory is told as what it is, and the runner goes on", async () => {
-    const limits = { ...rig.profile.limits, memoryBytes: 64 * MIB };
-    const small = await rig
-      .daemon()
-      .ensure(rig.project, { ...rig.profile, limits }, rig.folder("memory"));
-    const in64 = async (command: string) =>
-      (await outputOf(await small.exec({ command, cwd: "/", stdin: false }))).exit;
-    expect(await in64("python3 -c 'x = bytearray(200 << 20); print(len(x))'")).toMatchObject({
-      exitCode: 137,
-      oomKilled: true,
+      const later: string[] = [];
+      const kept = await handle.exec({
+        command: "(sleep 0.5; echo later; sleep 723) & echo out",
+        cwd: "/",
+        stdin: false,
+        background: (stream, chunk) => later.push(`${stream} ${chunk}`),
+      });
+      expect(await outputOf(kept)).toMatchObject({ stdout: "out\n", exit: { exitCode: 0 } });
+      expect((await kept.exited).left).toBeGreaterThan(0);
+      await expect.poll(() => later, { timeout: 10_000 }).toEqual(["stdout later\n"]);
+      expect(await left()).toContain("sleep 723");
+      kept.control?.signal("KILL", true);
+      await kept.control?.gone;
+      expect(await left()).toBe("");
     });
-    expect(await in64("kill -9 $$")).toMatchObject({ exitCode: 137, oomKilled: false });
-    expect(await in64("true")).toMatchObject({ exitCode: 0, oomKilled: false });
-  });
-});
+
+    test("bytes are exact both ways", { timeout: HOUR_MS }, async () => {
+      const total = (LONG && executor === "runner" ? 1024 : 64) * MIB;
+      const process = await start("tee >(sha256sum >&2)", true);
+      const [sent, came] = [createHash("sha256"), createHash("sha256")];
+      const writing = (async () => {
+        for (let done = 0; done < total; done += MIB) {
+          const chunk = randomBytes(MIB);
+          sent.update(chunk);
+          if (process.stdin?.write(chunk) === false) {
+            await new Promise((resolve) => process.stdin?.once("drain", resolve));
+          }
+        }
+        process.stdin?.end();
+      })();
+      let bytes = 0;
+      let told = "";
+      process.stderr.on("data", (chunk) => {
+        told += chunk;
+      });
+      for await (const chunk of process.stdout) {
+        came.update(chunk);
+        bytes += chunk.length;
+      }
+      await writing;
+      await process.exited;
+      const hash = sent.digest("hex");
+      expect([bytes, came.digest("hex"), told]).toEqual([total, hash, `${hash}  -\n`]);
+    });
+
+    test("many commands leak no descriptor, no connection and no memory", {
+      timeout: HOUR_MS,
+    }, async () => {
+      const descriptors = () => readdirSync("/proc/self/fd").length;
+      const total = executor === "once" ? 100 : LONG ? 5_000 : 400;
+      for (let n = 0; n < total / 4; n++) await run("true");
+      globalThis.gc?.();
+      const before = { fds: descriptors(), rss: process.memoryUsage().rss };
+      for (let n = 0; n < total; n++) await run("true");
+      globalThis.gc?.();
+      expect(descriptors() - before.fds).toBeLessThan(8);
+      expect(process.memoryUsage().rss - before.rss).toBeLessThan(64 * MIB);
+      const runners = (
+        await rig.runner(handle.id, handle.spec)("pgrep -fc 'recinto-runner --socket'", {
+          root: true,
+        })
+      ).stdout;
+      // The runner itself, its minders, and the shell that counts.
+      const most = executor === "once" ? 1 : 2 + RUNNER_SPARE_MINDERS + RUNNER_USED_MINDERS_MAX;
+      expect(Number(runners)).toBeLessThanOrEqual(most);
+      expect(await left()).toBe("");
+    });
+
+    test("out of memory is told as what it is, and the runner goes on", async () => {
+      const limits = { ...rig.profile.limits, memoryBytes: 64 * MIB };
+      const small = await rig
+        .daemon()
+        .ensure(rig.project, { ...rig.profile, limits }, rig.folder("memory"));
+      const in64 = async (command: string) =>
+        (await outputOf(await small.exec({ command, cwd: "/", stdin: false }))).exit;
+      expect(await in64("python3 -c 'x = bytearray(200 << 20); print(len(x))'")).toMatchObject({
+        exitCode: 137,
+        oomKilled: true,
+      });
+      expect(await in64("kill -9 $$")).toMatchObject({ exitCode: 137, oomKilled: false });
+      expect(await in64("true")).toMatchObject({ exitCode: 0, oomKilled: false });
+    });
+  },
+);
