@@ -68,9 +68,10 @@ const ARROWS: Readonly<Record<string, { readonly to: readonly string[]; readonly
 
 /** Parts of the command line that work without a daemon, and what they need for that. */
 const CLI_ALONE: readonly { readonly file: RegExp; readonly to: readonly string[] }[] = [
-  // `policy check` and `profile check` judge with no daemon there.
+  // `policy check`, `profile check` and `contract check` judge with no daemon there.
   { file: /^cli\/policy/, to: ["policy", "settings", "worktree"] },
   { file: /^cli\/profile-check/, to: ["policy", "settings"] },
+  { file: /^cli\/contract-check/, to: ["authority", "settings"] },
   // `image build` and `doctor` are what one runs before the daemon can start.
   { file: /^cli\/image/, to: ["sandbox", "settings"] },
   { file: /^cli\/doctor/, to: ["sandbox", "settings", "worktree"] },

@@ -1,5 +1,6 @@
 /** A question as a person reads it before answering: nothing hidden, what asked first, what cannot be had. */
 import type { Approval, Verdict } from "../api/client.ts";
+import { resourceText } from "./grant-text.ts";
 import { localTime, span, table, visible } from "./terminal-text.ts";
 
 type SavedRule = NonNullable<Verdict["always"]>[number];
@@ -33,6 +34,8 @@ export function approvalText(approval: Approval, now: number): string {
             : what,
       ),
     ],
+    ["grant", grantLines(approval)],
+    ["or give", (approval.offers ?? []).map((one) => `${one.effect}: ${resourceText(one)}`)],
     ["always", (verdict.always ?? []).map((rule, i) => `${i}: ${ruleText(rule)}`)],
     ["reason", approval.reason === undefined ? [] : [approval.reason]],
   ];
@@ -42,6 +45,17 @@ export function approvalText(approval: Approval, now: number): string {
       lines.map((line, i) => `${(i === 0 ? label : "").padEnd(10)} ${visible(line)}\n`).join(""),
     )
     .join("");
+}
+
+/** A rule of the contract that is requested, and what would end it. */
+function grantLines({ grant }: Approval): string[] {
+  if (grant === undefined) return [];
+  const uses = grant.uses === null ? "" : `, ${grant.uses} uses`;
+  return [
+    `${grant.rule} → ${grant.effect}: ${resourceText(grant)}`,
+    `  for ${span(grant.ttlMs)} at most${uses}`,
+    ...grant.endsWith.map((end) => `  ends with ${end}`),
+  ];
 }
 
 /** The characters that do not show, by code point: the policy's own list, else what this side sees. */

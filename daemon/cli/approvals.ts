@@ -60,17 +60,26 @@ interface ApproveOptions {
   readonly width?: string;
   readonly for?: string;
   readonly yes?: boolean;
+  readonly until?: string;
+  readonly phase?: boolean;
 }
 
 function approveCommand(): Command {
   return new Command("approve")
-    .description("let it run: once, or always by a rule that is shown first")
+    .description(
+      "let it run: once, as a grant with an end, or always by a rule that is shown first",
+    )
     .argument("<id>", "the question")
     .option("--once", "this one time (the default)")
     .option("--session", "for a question about a host: as long as the session")
     .option("--always", "store a rule; it is printed and asked about first")
     .option("--width <n>", "with --always: which of the rules that show lists", "0")
-    .option("--for <duration>", "with --always: how long the rule holds (2h, 7d)")
+    .option(
+      "--for <duration>",
+      "as a grant for so long (2h); with --always: how long the rule holds",
+    )
+    .option("--until <what>", "as a grant, until this closure fires or this command succeeds")
+    .option("--phase", "as a grant, for the phase that is now")
     .option("--yes", "with --always: do not ask")
     .action((id: string, options: ApproveOptions, command: Command) => {
       const answer = approvalOf(options);
@@ -89,10 +98,12 @@ function approveCommand(): Command {
 }
 
 function approvalOf(options: ApproveOptions): Extract<Answer, { answer: "approve" }> {
+  const ends = options.until !== undefined || options.phase === true;
+  if (ends && options.always) {
+    throw new RecintoError("bad-usage", "a rule that is kept has --for alone as its end");
+  }
   if (!options.always) {
-    if (options.for !== undefined) {
-      throw new RecintoError("bad-usage", "--for goes with --always");
-    }
+    if (ends || options.for !== undefined) return grantOf(options);
     if (options.once && options.session) {
       throw new RecintoError("bad-usage", "--once and --session are two answers");
     }
@@ -107,6 +118,28 @@ function approvalOf(options: ApproveOptions): Extract<Answer, { answer: "approve
     width: wholeNumberOf("--width", options.width ?? "0", 0),
     ...(options.for === undefined ? {} : { expiresInMs: durationOf("--for", options.for) }),
   };
+}
+
+/** A right with an end, in place of a word for one command. */
+function grantOf({ once, session, until, phase, ...options }: ApproveOptions) {
+  if (once || session) {
+    throw new RecintoError(
+      "bad-usage",
+      "--for, --until and --phase give a grant: leave --once out",
+    );
+  }
+  // One word names a closure of the contract; several are a command.
+  const words = until?.trim().split(/\s+/) ?? [];
+  const [closure] = words;
+  return {
+    answer: "approve",
+    mode: "grant",
+    ...(options.for === undefined ? {} : { forMs: durationOf("--for", options.for) }),
+    ...(phase === true ? { thisPhase: true } : {}),
+    ...(closure === undefined
+      ? {}
+      : { until: words.length === 1 ? { closure } : { command: words } }),
+  } as const;
 }
 
 async function agreed(

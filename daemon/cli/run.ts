@@ -10,6 +10,7 @@ export function runCommand(): Command {
     .option("--timeout <seconds>", "wall-clock limit of the command")
     .option("--wait-for <seconds>", "longest wait for a person; 0: do not ask anybody")
     .option("--cwd <folder>", "working directory; the worktree when absent")
+    .option("--grant <handle>", "the grant it acts on; picked by the daemon when absent")
     .option("--json", "print every event as one JSON object a line instead of the streams")
     .option("--stdin", "pass standard input through even from a terminal")
     .option("--no-stdin", "give the command an empty standard input")
@@ -30,6 +31,7 @@ since root could approve what it asks for.
         timeout?: string;
         waitFor?: string;
         cwd?: string;
+        grant?: string;
         json?: boolean;
         stdin?: boolean;
       }>();
@@ -55,6 +57,7 @@ since root could approve what it asks for.
         request: {
           command: words.length === 1 && only !== undefined ? only : shellQuote.quote(words),
           ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+          ...(options.grant === undefined ? {} : { handle: options.grant }),
           ...limits,
         },
         json: options.json ?? false,

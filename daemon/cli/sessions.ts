@@ -1,11 +1,12 @@
 /** `recinto session`, `rules` and `denials`: what agents have open, and what was settled for them along the way. */
 import { Command } from "commander";
+import type { Session } from "../api/client.ts";
 import type { DenialKey } from "../api/schema-admin.ts";
 import { ruleText } from "./approval-text.ts";
 import { wholeNumberOf } from "./arguments.ts";
 import { withAdmin } from "./context.ts";
 import { sessionRulesCommand } from "./session-rules.ts";
-import { localTime, print, printJson, span, table } from "./terminal-text.ts";
+import { localTime, print, printJson, span, table, visible } from "./terminal-text.ts";
 
 export function sessionCommand(): Command {
   const list = new Command("list")
@@ -28,10 +29,16 @@ export function sessionCommand(): Command {
       }),
     );
   const show = new Command("show")
-    .description("one session with its denial counters, as JSON")
+    .description("one session: its denial counters, its live grants, and what ends each")
     .argument("<id>", "the session")
-    .action((id: string, _options, command: Command) =>
-      withAdmin(command, async (admin) => printJson(await admin.session(id))),
+    .option("--json", "as JSON")
+    .action((id: string, { json }: { json?: boolean }, command: Command) =>
+      withAdmin(command, async (admin) => {
+        const [session, authority] = await Promise.all([admin.session(id), admin.interface(id)]);
+        if (json) return printJson({ ...session, authority });
+        const { interfaceText } = await import("./grant-text.ts");
+        print(sessionText(session) + interfaceText(authority, Date.now()));
+      }),
     );
   const close = new Command("close")
     .description("end a session: cancel what it waits for, kill what it runs")
@@ -48,6 +55,16 @@ export function sessionCommand(): Command {
     .addCommand(show)
     .addCommand(sessionRulesCommand())
     .addCommand(close);
+}
+
+function sessionText({ id, project, worktree, profile, uid, denials, blocked }: Session): string {
+  const held = blocked.length === 0 ? "" : `; blocked: ${blocked.join(", ")}`;
+  return [
+    `session    ${id}, uid ${uid}, profile ${profile}`,
+    `where      project ${project}, ${visible(worktree)}`,
+    `refusals   ${denials.total}${held}`,
+    "",
+  ].join("\n");
 }
 
 export function rulesCommand(): Command {

@@ -85,7 +85,7 @@ export class AuthorityDesk implements AuthorityCalls {
     this.uses = new Uses(this.#book, onError);
     const { adminWall } = deps;
     this.#contracts = new ContractDesk({ ...parts, book: this.#book, adminWall });
-    this.#questions = new GrantQuestions(approvals, this.#book);
+    this.#questions = new GrantQuestions(approvals, this.#book, onError);
     this.#answered = new AnsweredGrants({ approvals, book: this.#book, newId });
     this.escort = together([parts.escort, this.#noticing]);
     this.#watch = new ClosureWatch({
@@ -105,6 +105,7 @@ export class AuthorityDesk implements AuthorityCalls {
   /** Nothing that a former daemon started runs any more. */
   start(): void {
     this.uses.settleLost();
+    this.#questions.settleLost();
     this.#watch.start();
   }
 
@@ -261,9 +262,7 @@ export class AuthorityDesk implements AuthorityCalls {
   }
 
   grant(caller: Caller, id: string, handle: string): GrantInfo {
-    const session = this.#parts.sessions.owned(caller, id);
-    const ledger = this.#book.get(session);
-    const info = ledger === null ? null : grantInfo(ledger, handle, this.#now());
+    const info = this.#info(this.#parts.sessions.owned(caller, id), handle);
     if (info === null) throw unknownGrant(handle);
     return info;
   }
@@ -281,6 +280,11 @@ export class AuthorityDesk implements AuthorityCalls {
     return this.#watch.check({ project, worktree }, closure);
   }
 
+  #info(key: LedgerKey, handle: string): GrantInfo | null {
+    const ledger = this.#book.get(key);
+    return ledger === null ? null : grantInfo(ledger, handle, this.#now());
+  }
+
   /** Ends it and waits until nothing lives on it. */
   async #ended(
     key: LedgerKey,
@@ -288,13 +292,13 @@ export class AuthorityDesk implements AuthorityCalls {
     by: Parameters<LedgerBook["step"]>[2],
   ): Promise<GrantInfo> {
     const { handle } = command;
+    const asked = this.#info(key, handle);
     const { outcome } = this.#book.step(key, command, by);
     if (!outcome.ok) throw grantRefused(outcome);
     await this.uses.closed(key, handle);
-    const ledger = this.#book.get(key);
-    const info = ledger === null ? null : grantInfo(ledger, handle, this.#now());
-    if (info === null) throw unknownGrant(handle);
-    return info;
+    // A request that never was a grant leaves nothing to remember.
+    const withdrawn = { ...asked, state: "closed", cause: "the request is over" } as const;
+    return this.#info(key, handle) ?? (withdrawn as GrantInfo);
   }
 
   #endSession(key: LedgerKey, reason: string): void {

@@ -1,7 +1,7 @@
 /** What the daemon itself sees of a closure: a command that it runs in the sandbox, a file that it opens safely (C5). */
 import { join } from "node:path";
 import shellQuote from "shell-quote";
-import type { Closure, ClosureCondition, FileTest } from "../../authority/types.ts";
+import type { ClosureCondition, FileTest } from "../../authority/types.ts";
 import { RecintoError } from "../../errors.ts";
 import type { Journal } from "../../journal/types.ts";
 import { EXEC_LOST_AFTER_MS } from "../../limits.ts";
@@ -138,9 +138,4 @@ function entryAt(root: FileRoot, path: Parameters<typeof statEntry>[1]) {
     if (error instanceof RecintoError && error.code === "file-not-found") return null;
     throw error;
   }
-}
-
-/** Whether the daemon has to look for it to fire. */
-export function isWatched({ when }: Closure): boolean {
-  return when.kind === "command" || when.kind === "file";
 }

@@ -17,8 +17,10 @@ export interface Asker {
 export class GrantQuestions {
   readonly #approvals: Approvals;
   readonly #book: LedgerBook;
+  readonly #onError: (error: unknown) => void;
 
-  constructor(approvals: Approvals, book: LedgerBook) {
+  constructor(approvals: Approvals, book: LedgerBook, onError: (error: unknown) => void) {
+    this.#onError = onError;
     this.#approvals = approvals;
     this.#book = book;
     approvals.subscribe((approval) => this.#over(approval));
@@ -56,6 +58,18 @@ export class GrantQuestions {
     return this.#approvals.file(question, null, timeoutMs);
   }
 
+  /** Requests whose question did not survive the daemon that filed it: they can be made again. */
+  settleLost(): void {
+    for (const { project, worktree, state } of this.#book.all()) {
+      const key = { project, worktree };
+      for (const { handle } of state.pending) {
+        if (this.of(key, handle) !== null) continue;
+        const reason = "its question ended with the daemon that asked: request it again";
+        this.#book.step(key, { type: "refuse", handle, by: "recintod", reason }, DAEMON);
+      }
+    }
+  }
+
   /** The open question about a request, or null. */
   of(key: LedgerKey, handle: string): PendingApproval | null {
     return (
@@ -76,9 +90,13 @@ export class GrantQuestions {
     if (!waits.some((each) => each.handle === handle)) return;
     const by = state === "timed-out" ? "the time" : "recintod";
     // In a turn of its own: the ledger may have told of it in the middle of a step.
-    queueMicrotask(() =>
-      this.#book.step({ project, worktree }, { type: "refuse", handle, by, reason }, DAEMON),
-    );
+    queueMicrotask(() => {
+      try {
+        this.#book.step({ project, worktree }, { type: "refuse", handle, by, reason }, DAEMON);
+      } catch (error) {
+        this.#onError(error);
+      }
+    });
   }
 }
 
