@@ -1,8 +1,8 @@
 # bash completion for recinto. Made by scripts/generate-docs.ts. Do not edit.
 _recinto_words() {
   case "$1" in
-    "") words="run agent files mcp hook approvals policy project profile rules session denials events stats journal hazards sandboxes git image health doctor --version --run-dir --config --wait --help" ;;
-    "run") words="--project --worktree --timeout --wait-for --cwd --json --stdin --no-stdin --help" ;;
+    "") words="run agent files mcp hook approvals policy project profile contract phase grants rules session denials events stats journal hazards sandboxes git image health doctor --version --run-dir --config --wait --help" ;;
+    "run") words="--project --worktree --timeout --wait-for --cwd --grant --json --stdin --no-stdin --help" ;;
     "agent") words="--project --worktree --uid --rules --help" ;;
     "files") words="read write list stat mkdir remove move patch pack unpack --help" ;;
     "files read") words="--project --worktree --offset --length --wait-for --help" ;;
@@ -20,7 +20,7 @@ _recinto_words() {
     "approvals") words="list show approve deny watch --help" ;;
     "approvals list") words="--all --project --json --help" ;;
     "approvals show") words="--json --help" ;;
-    "approvals approve") words="--once --session --always --width --for --yes --help" ;;
+    "approvals approve") words="--once --session --always --width --for --until --phase --yes --help" ;;
     "approvals deny") words="--reason --help" ;;
     "approvals watch") words="--json --help" ;;
     "policy") words="check explain files trust distrust import replay --help" ;;
@@ -40,12 +40,26 @@ _recinto_words() {
     "profile check") words="--profiles-dir --help" ;;
     "profile list") words="--json --help" ;;
     "profile show") words="--help" ;;
+    "contract") words="check set show list clear schema --help" ;;
+    "contract check") words="--profile --profiles-dir --help" ;;
+    "contract set") words="--project --worktree --help" ;;
+    "contract show") words="--project --worktree --json --help" ;;
+    "contract list") words="--json --help" ;;
+    "contract clear") words="--project --worktree --help" ;;
+    "contract schema") words="--help" ;;
+    "phase") words="--project --worktree --help" ;;
+    "grants") words="list show revoke request release --help" ;;
+    "grants list") words="--json --help" ;;
+    "grants show") words="--json --help" ;;
+    "grants revoke") words="--reason --help" ;;
+    "grants request") words="--project --worktree --reason --path --host --ttl --uses --wait-for --json --help" ;;
+    "grants release") words="--project --worktree --help" ;;
     "rules") words="list revoke --help" ;;
     "rules list") words="--json --help" ;;
     "rules revoke") words="--help" ;;
     "session") words="list show rules close --help" ;;
     "session list") words="--json --help" ;;
-    "session show") words="--help" ;;
+    "session show") words="--json --help" ;;
     "session rules") words="--project --worktree --uid --for --clear --help" ;;
     "session close") words="--help" ;;
     "denials") words="reset --help" ;;
