@@ -1,6 +1,6 @@
 /** Contracts and grants in the daemon: who may set them, what a command rests on, what a stale handle meets (C1–C6). */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { AuthorityWorld, CONTRACT, never } from "./authority-world.ts";
+import { AuthorityWorld, CONTRACT } from "./authority-world.ts";
 import { AGENT, admin, agent, codeOf, OTHER_AGENT, PERSON, run } from "./world.ts";
 
 describe("authority that ends", () => {
