@@ -49,3 +49,21 @@ describe("completion", () => {
     expect(complete("recinto", "run", "--", "git", "--proj")).toEqual([]);
   });
 });
+
+describe("docs/operations.md", () => {
+  const operations = readFileSync("docs/operations.md", "utf8");
+  const called = [
+    ...operations.matchAll(/(?:^|`)(?:\.\/scripts\/)?recinto ([a-z]+)(?: ([a-z]+))?/gm),
+  ];
+
+  test.each([...new Set(called.map(([, group = "", name]) => `${group} ${name ?? ""}`.trim()))])(
+    "calls a command that there is: recinto %s",
+    async (words) => {
+      const [group = "", name] = words.split(" ");
+      const command = await COMMANDS[group]?.();
+      expect(command?.name()).toBe(group);
+      const names = command?.commands.map((child) => child.name()) ?? [];
+      if (name !== undefined && names.length > 0) expect(names).toContain(name);
+    },
+  );
+});

@@ -1,6 +1,6 @@
 /** recintod as a service of a real systemd, booted in a container: installed, started, watched, reloaded, stopped, taken away. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { chmodSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -275,6 +275,25 @@ describe.skipIf(missing)("recintod as a service of systemd (D5)", () => {
       expect(must("cat /etc/recinto/config.yaml")).toBe("adminGroup: recinto");
       expect(must("recinto events --json | head -1")).toContain(`"seq":${entries}`);
       expect(on("recinto journal verify").code).toBe(0);
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "is backed up and restored as docs/operations.md says, and goes on with the same record",
+    () => {
+      const page = readFileSync(join(CHECKOUT, "docs/operations.md"), "utf8");
+      const [backup = "", journal = "", restore = ""] = [
+        ...page.matchAll(/^```sh service\n([\s\S]*?)^```/gm),
+      ].map(([, block]) => block);
+      const first = must("recinto events --json | head -1");
+      must(`set -e; ${backup}`);
+      expect(must(`set -e; ${journal}`)).toMatch(/ok|holds|entries/);
+      // What happened since the backup is what a restore loses.
+      must("printf 'extends: review\n' >/etc/recinto/profiles/late.yaml");
+      must(`set -e; ${restore}`);
+      expect(must("recinto events --json | head -1")).toBe(first);
+      expect(must("ls /etc/recinto/profiles")).not.toContain("late");
     },
     PATIENCE_MS,
   );
