@@ -375,6 +375,12 @@ export const TWO_WAY_AHEAD_BYTES = 64 * 1024;
 export const TWO_WAY_KEEPALIVE_MS = 5_000;
 /** Rows or columns of a terminal: wide log viewers use some hundred. */
 export const TERMINAL_SIDE_MAX = 10_000;
+/** Largest frame of input on an upgraded connection, bytes. */
+export const TERMINAL_INPUT_BYTES_MAX = 64 * 1024;
+/** Rules that the description of one MCP tool lists; status has all of them. */
+export const MCP_RULES_TOLD_MAX = 24;
+/** Between two tries to follow a session's interface while the daemon is away. */
+export const MCP_WATCH_RETRY_MS = 2_000;
 /** A hook has judged within this or says that it could not: agents give one half a minute or more, and then go on without. */
 export const HOOK_ANSWER_MS = 20_000;
 /** What an agent hands to a hook, bytes: a file of MCP_STDIN_CHARS_MAX and what is told about the call. */
