@@ -49,7 +49,7 @@ function wholeBody(request: IncomingMessage, budget: BodyBudget): Promise<Buffer
     };
     const onEnd = () =>
       resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
-    const onClose = () => reject(new Error("it was closed before its end"));
+    const onClose = () => reject(new RecintoError("bad-http", "the request body broke off"));
     request.on("data", onData).once("end", onEnd).once("error", reject).once("close", onClose);
     release = () => {
       // What is left of it is not read: the answer still goes out on the connection.
