@@ -8,15 +8,19 @@ import type { VerifyResult } from "./types.ts";
 
 /** Where the chain that is kept begins: at its start, or behind what was pruned, as the newest entry about it says. */
 export function anchorOf(db: Database.Database): ChainState {
-  const data = db
-    .prepare(
-      "SELECT data FROM entries WHERE event IN ('journal.pruned', 'journal.repaired') ORDER BY seq DESC LIMIT 1",
-    )
-    .pluck()
-    .get() as string | undefined;
-  if (data === undefined) return CHAIN_START;
-  const { through, hash } = JSON.parse(data) as { through: number; hash: string };
-  return { seq: through, hash };
+  // One event at a time: that is one step in the index, however long the journal is.
+  const newest = db
+    .prepare<[string], string>("SELECT data FROM entries WHERE event = ? ORDER BY seq DESC LIMIT 1")
+    .pluck();
+  const said = ["journal.pruned", "journal.repaired"].flatMap((event) => {
+    const data = newest.get(event);
+    return data === undefined ? [] : [JSON.parse(data) as { through: number; hash: string }];
+  });
+  // What was dropped stays dropped: the one that says more is the later one.
+  return said.reduce<ChainState>(
+    (furthest, { through, hash }) => (through > furthest.seq ? { seq: through, hash } : furthest),
+    CHAIN_START,
+  );
 }
 
 /** The highest seq SQLite ever gave out, which outlives the rows. */

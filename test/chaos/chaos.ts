@@ -1,34 +1,61 @@
-/** Entry of the long form: `npm run chaos -- [--kills N] [--seed S] [--json]`; the seed is printed first. */
+/**
+ * Entry of the long forms: `npm run chaos -- [kills|start] [--kills N] [--entries N] [--seed S] [--json]`; the seed is
+ * printed first.
+ */
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { Recintod } from "../docker/recintod.ts";
 import { surviveKills } from "./kills.ts";
+import { measureStart } from "./start-time.ts";
 
-const { values } = parseArgs({
-  options: { kills: { type: "string" }, seed: { type: "string" }, json: { type: "boolean" } },
+const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
+
+const { values, positionals } = parseArgs({
+  options: {
+    kills: { type: "string" },
+    entries: { type: "string" },
+    seed: { type: "string" },
+    json: { type: "boolean" },
+  },
+  allowPositionals: true,
 });
-const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 32) : Number(values.seed);
-const kills = Number(values.kills ?? 200);
-console.error(`chaos: --kills ${kills} --seed ${seed}`);
-const daemon = new Recintod({
-  main: fileURLToPath(new URL("../../dist/main.js", import.meta.url)),
-});
-await daemon.start();
-try {
-  const report = await surviveKills({
-    daemon,
-    kills,
-    seed,
-    lifeMsMax: 3_000,
-    orphanMsMax: 10_000,
-    onKill: (done, { problems, entries }) => {
-      if (done % 10 === 0) {
+const tell = (report: object) => console.log(JSON.stringify(report, null, values.json ? 0 : 2));
+
+async function kills(): Promise<boolean> {
+  const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 32));
+  const count = Number(values.kills ?? 200);
+  console.error(`chaos: kills --kills ${count} --seed ${seed}`);
+  const daemon = new Recintod({ main: MAIN });
+  await daemon.start();
+  try {
+    const report = await surviveKills({
+      daemon,
+      kills: count,
+      seed,
+      lifeMsMax: 3_000,
+      orphanMsMax: 10_000,
+      onKill: (done, { problems, entries }) => {
+        if (done % 10 !== 0) return;
         console.error(`chaos: ${done} kills, ${entries} entries, ${problems.length} problems`);
-      }
-    },
-  });
-  console.log(JSON.stringify(report, null, values.json ? 0 : 2));
-  process.exitCode = report.problems.length === 0 ? 0 : 1;
-} finally {
-  await daemon.close();
+      },
+    });
+    tell(report);
+    return report.problems.length === 0;
+  } finally {
+    await daemon.close();
+  }
 }
+
+async function start(): Promise<boolean> {
+  tell(await measureStart(MAIN, Number(values.entries ?? 1_000_000)));
+  return true;
+}
+
+const FORMS: Readonly<Record<string, () => Promise<boolean>>> = { kills, start };
+const [name = "kills"] = positionals;
+const form = FORMS[name];
+if (form === undefined) {
+  console.error(`chaos: no form ${name}; there are: ${Object.keys(FORMS).join(", ")}`);
+  process.exit(64);
+}
+process.exitCode = (await form()) ? 0 : 1;

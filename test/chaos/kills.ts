@@ -10,7 +10,7 @@ import { openJournal } from "../../daemon/journal/sqlite-journal.ts";
 import type { JournalEntry } from "../../daemon/journal/types.ts";
 import type { Recintod, TestProject } from "../docker/recintod.ts";
 import { Random } from "../fuzz/random.ts";
-import { type Heard, type LoadOptions, MARK_SECONDS } from "./load.ts";
+import { type Heard, type LoadOptions, MARK_SECONDS } from "./heard.ts";
 import { Record } from "./record.ts";
 
 const LOAD = fileURLToPath(new URL("load.ts", import.meta.url));

@@ -4,39 +4,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { agentClient } from "../../daemon/api/client.ts";
 import { RecintoError } from "../../daemon/errors.ts";
 import { Random } from "../fuzz/random.ts";
+import { type Heard, type LoadOptions, MARK_SECONDS } from "./heard.ts";
 
-export interface LoadOptions {
-  readonly name: string;
-  readonly uid: number;
-  readonly socketPath: string;
-  readonly worktree: string;
-  /** Where it writes what it hears, one JSON object a line. */
-  readonly heard: string;
-  readonly seed: number;
-}
-
-/** What a client was told; whatever it was told must be on record. */
-export type Heard =
-  | { readonly type: "action"; readonly id: string; readonly action: string }
-  | { readonly type: "pending"; readonly id: string; readonly approval: string }
-  | { readonly type: "started"; readonly id: string; readonly exec: string }
-  | {
-      readonly type: "exit";
-      readonly id: string;
-      readonly exec: string;
-      readonly exitCode: number | null;
-    }
-  | { readonly type: "refused"; readonly id: string; readonly by: string }
-  | { readonly type: "failed"; readonly id: string; readonly code: string };
-
-/** What no other program on the machine sleeps for, so that a process that stays behind is known. */
-export const MARK_SECONDS = 31_415.926;
 /** Loops that send commands which need nobody, and loops whose commands ask. */
 const LOOPS = { plain: 3, asking: 2 };
 const QUESTIONS_KEPT = 6;
 
-const options = JSON.parse(process.argv[2] ?? "null") as LoadOptions | null;
-if (options !== null) await load(options);
+await load(JSON.parse(process.argv[2] ?? "") as LoadOptions);
 
 async function load({ name, uid, socketPath, worktree, heard, seed }: LoadOptions): Promise<void> {
   const log = openSync(heard, "a");

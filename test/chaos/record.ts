@@ -1,6 +1,6 @@
 /** Holds the journal against the world: what happened, what clients were told, and what must still be open. */
 import type { JournalEntry } from "../../daemon/journal/types.ts";
-import type { Heard } from "./load.ts";
+import type { Heard } from "./heard.ts";
 
 interface Exec {
   readonly seq: number;
