@@ -26,6 +26,7 @@ import { watchedWall } from "./supervisor/accounts.ts";
 import { randomId } from "./supervisor/ids.ts";
 import type { SupervisorDeps } from "./supervisor/ports.ts";
 import { privateGitPort } from "./supervisor/private-git-port.ts";
+import { keepRecordFor } from "./supervisor/retention.ts";
 import { SteadyClock } from "./supervisor/steady-clock.ts";
 import { createSupervisor } from "./supervisor/supervisor.ts";
 import type { Supervisor } from "./supervisor/supervisor-interface.ts";
@@ -143,6 +144,7 @@ export async function startDaemon(
   try {
     const settings = registry as Registry;
     const listeners = await openSockets(config, supervisor, settings, log, adminFd);
+    keepRecordFor({ journal, days: config.journalKeepDays ?? null, now, log });
     return { supervisor, listeners, engine, reload: () => settings.reload() };
   } catch (error) {
     await supervisor.shutdown();

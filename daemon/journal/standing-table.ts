@@ -24,6 +24,7 @@ export class StandingTable {
   apply(row: Row, data: Readonly<Record<string, unknown>>): void {
     const changes = standingChanges({
       event: row.event as JournalEvent,
+      project: row.project,
       session: row.session,
       data,
     });

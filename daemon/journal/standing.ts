@@ -3,7 +3,7 @@ import type { JournalEvent } from "./types.ts";
 
 /**
  * `question`: until it is over; one that was approved until a command has used it. `approval`: the answer to such a
- * one. `exec`, `import`, `background` (what a command left running): begun, and its end is not on record. `denials`, `session-rules`: the newest state of each key.
+ * one. `exec`, `import`, `background` (what a command left running): begun, and its end is not on record. `denials`, `session-rules`, `contract`: the newest state of each key.
  */
 export type StandingKind =
   | "session"
@@ -13,7 +13,8 @@ export type StandingKind =
   | "approval"
   | "import"
   | "denials"
-  | "session-rules";
+  | "session-rules"
+  | "contract";
 
 export interface StandingChange {
   readonly kind: StandingKind;
@@ -24,6 +25,7 @@ export interface StandingChange {
 
 export interface Changing {
   readonly event: JournalEvent;
+  readonly project: string | null;
   readonly session: string | null;
   readonly data: Readonly<Record<string, unknown>>;
 }
@@ -58,6 +60,12 @@ const sessionRules: Rule = ({ data }) => {
   return [{ kind: "session-rules", id: JSON.stringify([project, worktree, forUid]), stands }];
 };
 
+const contract: Rule = ({ project, data }) => {
+  const { contract } = (data.step ?? {}) as { contract?: unknown };
+  const stands = contract !== null && contract !== undefined;
+  return [{ kind: "contract", id: JSON.stringify([project, data.worktree]), stands }];
+};
+
 const RULES: Readonly<Partial<Record<JournalEvent, Rule>>> = {
   "session.opened": ({ session }) => [{ kind: "session", id: String(session), stands: true }],
   "session.closed": ({ session }) => [{ kind: "session", id: String(session), stands: false }],
@@ -79,6 +87,7 @@ const RULES: Readonly<Partial<Record<JournalEvent, Rule>>> = {
   "denials.changed": denials,
   "denials.reset": denials,
   "session.rules": sessionRules,
+  "contract.set": contract,
 };
 
 /** The events that change what stands. */

@@ -63,6 +63,12 @@ export const configFile = z.strictObject({
     .max(100_000)
     .optional()
     .describe("Instead of the profiles' `denials.total`."),
+  journalKeepDays: z
+    .int()
+    .min(1)
+    .max(36_500)
+    .optional()
+    .describe("Entries of the journal older than this are dropped; absent: all are kept."),
 });
 
 /** Settings that the environment may set over the file (B2). */

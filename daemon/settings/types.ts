@@ -22,6 +22,8 @@ export interface DaemonConfig {
   /** Set: instead of every profile's `policy.denials` (B2). */
   readonly maxConsecutiveDenials?: number;
   readonly maxTotalDenials?: number;
+  /** Absent: every entry of the journal is kept. */
+  readonly journalKeepDays?: number;
 }
 
 /** A profile after `extends`: nothing optional is left. Bytes and milliseconds. */

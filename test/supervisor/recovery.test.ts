@@ -144,7 +144,11 @@ test("a start reads what is open and not the whole record", async () => {
     },
   });
   await world.restart();
-  expect(read).toEqual([]);
+  // Grants have a file of their own, from which on their few entries are played again.
+  const others = read.filter(({ events, limit }) =>
+    events === undefined ? limit !== 1 : !events.includes("grant.granted"),
+  );
+  expect(others).toEqual([]);
   expect(pending()).toEqual([question]);
 });
 

@@ -147,6 +147,7 @@ export class LedgerBook {
       this.#seq = 0;
       log.warn({ error }, "saved grants cannot be used; they are read from the journal");
     }
+    if (this.#seq === 0) this.#replayPruned();
     for (;;) {
       const page = journal.read({ afterSeq: this.#seq, events: LEDGER_EVENTS, limit: PAGE });
       for (const { project, data } of page) {
@@ -157,6 +158,19 @@ export class LedgerBook {
       }
       this.#seq = page.at(-1)?.seq ?? this.#seq;
       if (page.length < PAGE) return;
+    }
+  }
+
+  /** Without the file, where the journal was pruned: grants are gone, but a contract binds on. */
+  #replayPruned(): void {
+    const { journal } = this.#options;
+    const [oldest] = journal.read({ limit: 1 });
+    for (const { seq, project, data } of journal.standing("contract")) {
+      const { worktree, step: command } = data as StepEntryData;
+      if (oldest === undefined || seq >= oldest.seq) continue;
+      if (project !== null && command !== undefined) {
+        this.#replay({ project, worktree }, command, data);
+      }
     }
   }
 
