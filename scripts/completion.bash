@@ -1,8 +1,12 @@
 # bash completion for recinto. Made by scripts/generate-docs.ts. Do not edit.
 _recinto_words() {
   case "$1" in
-    "") words="run agent files mcp hook approvals policy project profile contract phase grants rules session denials events stats journal hazards sandboxes git image health doctor --version --run-dir --config --wait --help" ;;
-    "run") words="--project --worktree --timeout --wait-for --cwd --grant --json --stdin --no-stdin --help" ;;
+    "") words="run ps logs attach kill agent files mcp hook approvals policy project profile contract phase grants rules session denials events stats journal hazards sandboxes git image health doctor --version --run-dir --config --wait --help" ;;
+    "run") words="--project --worktree --tty --interactive --detach --timeout --idle-timeout --wait-for --cwd --grant --json --stdin --no-stdin --help" ;;
+    "ps") words="--project --worktree --session --all --json --help" ;;
+    "logs") words="--project --worktree --session --follow --since --json --help" ;;
+    "attach") words="--project --worktree --session --since --help" ;;
+    "kill") words="--project --worktree --session --signal --help" ;;
     "agent") words="--project --worktree --uid --rules --help" ;;
     "files") words="read write list stat mkdir remove move patch pack unpack --help" ;;
     "files read") words="--project --worktree --offset --length --wait-for --help" ;;

@@ -55,7 +55,8 @@ export async function twoWay<Event extends { readonly type: string }>(
         }
       }
     } catch (error) {
-      if (broken === null) throw error;
+      // Leaving is no fault of the connection.
+      if (broken === null && !call.signal?.aborted) throw error;
     } finally {
       call.signal?.removeEventListener("abort", leave);
       connection.destroy();

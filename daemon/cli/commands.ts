@@ -5,6 +5,10 @@ import { version } from "./version.ts";
 /** Each command and how it comes: only the one that is called is loaded, so that `run` starts fast. */
 export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   run: async () => (await import("./run.ts")).runCommand(),
+  ps: async () => (await import("./jobs.ts")).psCommand(),
+  logs: async () => (await import("./jobs.ts")).logsCommand(),
+  attach: async () => (await import("./jobs.ts")).attachCommand(),
+  kill: async () => (await import("./jobs.ts")).killCommand(),
   agent: async () => (await import("./agent.ts")).agentCommand(),
   files: async () => (await import("./files.ts")).filesCommand(),
   mcp: async () => (await import("./mcp.ts")).mcpCommand(),

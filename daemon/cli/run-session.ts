@@ -1,12 +1,11 @@
-/** Runs one command over an agent socket: passes streams through, says on stderr what a shell could not say. */
-import { once } from "node:events";
+/** Runs one command over an agent socket: passes streams and signals through, as if it had been started here. */
 import { createReadStream, fstatSync, readFileSync, type Stats } from "node:fs";
-import { constants } from "node:os";
 import type { Readable } from "node:stream";
-import { agentClient, type ClientRunEvent, type ClientRunRequest, carried } from "../api/client.ts";
+import { type AgentClient, agentClient, type ClientRunRequest } from "../api/client.ts";
 import { RecintoError } from "../errors.ts";
 import { STDIN_INLINE_BYTES_MAX } from "../limits.ts";
-import { printJsonLine, visible } from "./terminal-text.ts";
+import { exitCodeOf, exitCodeOfSignal, type SignalName, shower, wireOf } from "./run-events.ts";
+import { print, printJsonLine } from "./terminal-text.ts";
 
 export interface RunInSandbox {
   readonly socketPath: string;
@@ -16,47 +15,40 @@ export interface RunInSandbox {
   readonly json: boolean;
   /** auto: from a pipe or a file, not from a terminal. */
   readonly stdin: boolean | "auto";
+  /** On this program's own terminal. */
+  readonly tty?: boolean;
+  /** Until it runs; then the id of its job is printed. */
+  readonly detach?: boolean;
+  /** Says what went wrong and no more, as a shell. */
+  readonly quiet?: boolean;
 }
 
-const EXIT_REFUSED = 126;
-/** As timeout(1) says it. */
-const EXIT_TIMED_OUT = 124;
-const EXIT_SIGNAL = 128;
+const FORWARDED = { SIGINT: "INT", SIGTERM: "TERM", SIGHUP: "HUP", SIGQUIT: "QUIT" } as const;
 
 /** Resolves with the exit code. Errors: those of the API. */
 export async function runInSandbox(run: RunInSandbox): Promise<number> {
+  if (run.tty === true) return onTerminal(run);
   const client = agentClient(run);
-  const leaving = new AbortController();
-  let signalled: "SIGINT" | "SIGTERM" | "SIGHUP" | "SIGPIPE" | undefined;
-  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    process.once(name, () => {
-      signalled = name;
-      leaving.abort();
-    });
-  }
-  // The reader has gone, as in `… | head -1`: the command ends as it would on a pipe of its own.
-  process.stdout.on("error", () => {
-    signalled ??= "SIGPIPE";
-    leaving.abort();
-  });
+  const leaving = new Leaving();
   const stdin = stdinOf(run.stdin);
-  const show = shower();
+  const show = shower({ quiet: run.quiet ?? false });
   try {
     const { session } = await client.openSession(run.worktree);
-    const request = stdin === undefined ? run.request : { ...run.request, stdin };
+    const detach = run.detach === true ? ({ detach: true } as const) : {};
+    const request = { ...run.request, ...(stdin === undefined ? {} : { stdin }), ...detach };
     let code: number | undefined;
     for await (const event of client.run(session.id, request, leaving.signal)) {
+      if (event.type === "started") leaving.forwardTo(client, session.id, event.exec);
       if (run.json) printJsonLine(wireOf(event));
+      else if (run.detach === true && event.type === "started") print(`${event.exec}\n`);
       else await show(event);
-      code = exitCodeOf(event) ?? code;
+      code = run.detach === true && event.type === "started" ? 0 : (exitCodeOf(event) ?? code);
     }
-    if (signalled !== undefined) return EXIT_SIGNAL + constants.signals[signalled];
-    if (code === undefined) {
-      throw new RecintoError("daemon-unreachable", "the stream ended before the command did");
-    }
-    return code;
+    if (code !== undefined) return code;
+    if (leaving.by !== null) return exitCodeOfSignal(leaving.by);
+    throw new RecintoError("daemon-unreachable", "the stream ended before the command did");
   } catch (error) {
-    if (signalled !== undefined) return EXIT_SIGNAL + constants.signals[signalled];
+    if (leaving.by !== null) return exitCodeOfSignal(leaving.by);
     throw error;
   } finally {
     client.close();
@@ -64,11 +56,73 @@ export async function runInSandbox(run: RunInSandbox): Promise<number> {
   }
 }
 
+async function onTerminal(run: RunInSandbox): Promise<number> {
+  const [{ runOnTerminal }, { hasTerminal }] = await Promise.all([
+    import("./on-terminal.ts"),
+    import("./raw-terminal.ts"),
+  ]);
+  if (run.json || run.detach === true || !hasTerminal()) {
+    const why =
+      run.json || run.detach === true
+        ? "the terminal is this one: it goes with neither --json nor --detach"
+        : "standard input and output are no terminal";
+    throw new RecintoError("bad-usage", `--tty: ${why}`, { hint: "leave --tty away" });
+  }
+  const client = agentClient(run);
+  try {
+    const { session } = await client.openSession(run.worktree);
+    return (await runOnTerminal(client, session.id, run.request)).code;
+  } finally {
+    client.close();
+  }
+}
+
+/**
+ * Signals of whoever started this program: until the command runs they give it up; then they are its own, as they would be
+ * in the terminal's group, and only a second one of the same kind cuts it off.
+ */
+class Leaving {
+  /** What made it give up. */
+  by: SignalName | null = null;
+  readonly #aborting = new AbortController();
+  readonly #sent = new Set<SignalName>();
+  #forward: ((signal: (typeof FORWARDED)[keyof typeof FORWARDED]) => Promise<void>) | null = null;
+
+  constructor() {
+    for (const name of Object.keys(FORWARDED) as (keyof typeof FORWARDED)[]) {
+      process.on(name, () => this.#take(name));
+    }
+    // The reader has gone, as in `… | head -1`: the command ends as it would on a pipe of its own.
+    process.stdout.on("error", () => this.#leave("SIGPIPE"));
+  }
+
+  get signal(): AbortSignal {
+    return this.#aborting.signal;
+  }
+
+  forwardTo(client: AgentClient, session: string, exec: string): void {
+    const jobs = client.jobs(session);
+    this.#forward = (signal) => jobs.signal(exec, signal);
+  }
+
+  #take(name: keyof typeof FORWARDED): void {
+    if (this.#forward === null || this.#sent.has(name)) this.#leave(name);
+    this.#sent.add(name);
+    // Where it cannot be passed on the command ends with its connection.
+    this.#forward?.(FORWARDED[name]).catch(() => this.#leave(name));
+  }
+
+  #leave(name: SignalName): void {
+    this.by ??= name;
+    this.#aborting.abort();
+  }
+}
+
 /**
  * A small file goes with the request, so that whoever approves sees it; a pipe is read while the command runs, since it
  * may never end. Nothing comes from a terminal unless asked for, nor from /dev/null and other devices.
  */
-function stdinOf(wanted: RunInSandbox["stdin"]): Uint8Array | Readable | undefined {
+export function stdinOf(wanted: RunInSandbox["stdin"]): Uint8Array | Readable | undefined {
   if (wanted === false) return undefined;
   if (wanted === true) return process.stdin;
   let stat: Stats;
@@ -82,74 +136,4 @@ function stdinOf(wanted: RunInSandbox["stdin"]): Uint8Array | Readable | undefin
     return createReadStream("", { fd: 0, autoClose: false });
   }
   return stat.isFIFO() || stat.isSocket() ? process.stdin : undefined;
-}
-
-/** Passes output on and tells the rest on stderr; a wait is told once, however often it is reported. */
-function shower(): (event: ClientRunEvent) => Promise<void> {
-  const told = new Set<string>();
-  return async (event) => {
-    if (event.type === "pending") {
-      if (told.has(event.approval)) return;
-      told.add(event.approval);
-    }
-    await show(event);
-  };
-}
-
-async function show(event: ClientRunEvent): Promise<void> {
-  switch (event.type) {
-    case "stdout":
-    case "stderr": {
-      const stream = process[event.type];
-      if (!stream.write(event.data) && !stream.destroyed) {
-        await Promise.race([once(stream, "drain"), once(stream, "close")]);
-      }
-      return;
-    }
-    case "pending":
-      return say(
-        `waiting for a person to answer ${event.approval} (recinto approvals show ${event.approval})`,
-      );
-    case "approved":
-      return say(`${event.approval} was approved`);
-    case "note":
-      return say(event.reason);
-    case "truncated":
-      return say(`${event.stream} is over its limit: ${event.bytes} bytes left out`);
-    case "refused":
-      return say(refusal(event));
-    case "exit":
-      if (event.timedOut) say("the command was over its time and was stopped");
-      if (event.oomKilled) say("the sandbox ran out of memory and the command was killed");
-  }
-}
-
-function refusal(event: ClientRunEvent & { type: "refused" }): string {
-  const by = {
-    policy: "refused by the policy",
-    person: "refused by a person",
-    timeout: "nobody answered in time, so it did not run",
-    "facts-changed": "what was approved is no longer what would run",
-    "not-waiting": "not run",
-  }[event.by];
-  const instead = event.instead === undefined ? "" : ` (${event.instead})`;
-  return `${by}: ${event.reason}${instead}`;
-}
-
-function say(text: string): void {
-  process.stderr.write(`recinto: ${visible(text)}\n`);
-}
-
-function exitCodeOf(event: ClientRunEvent): number | undefined {
-  if (event.type === "refused") return EXIT_REFUSED;
-  if (event.type !== "exit") return undefined;
-  if (event.timedOut) return EXIT_TIMED_OUT;
-  return event.exitCode ?? EXIT_SIGNAL + constants.signals.SIGKILL;
-}
-
-/** Output as the API sends it: text where it is UTF-8, else base64. */
-function wireOf(event: ClientRunEvent): object {
-  return event.type === "stdout" || event.type === "stderr"
-    ? { type: event.type, ...carried(event.data) }
-    : event;
 }

@@ -61,6 +61,10 @@ test("every command is in the help, and each has one of its own", async () => {
   const names = [...out.matchAll(/^ {2}([a-z]+)(?: |$)/gm)].map((found) => found[1]);
   expect(names).toEqual([
     "run",
+    "ps",
+    "logs",
+    "attach",
+    "kill",
     "agent",
     "files",
     "approvals",

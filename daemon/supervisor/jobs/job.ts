@@ -224,7 +224,7 @@ export class Job {
       });
     }
     process.control?.resize(size.rows, size.columns);
-    this.#tty = size;
+    this.#tty = { rows: size.rows, columns: size.columns };
   }
 
   /** Resolves when nothing of it is left, or that cannot be seen in time. */
