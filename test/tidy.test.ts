@@ -84,7 +84,7 @@ const CLI_ALONE: readonly { readonly file: RegExp; readonly to: readonly string[
 ];
 
 const LIMITS = ["limits.ts", "limits-authority.ts"];
-const WIRING = new Set(["main.ts", "wiring.ts", "cli.ts"]);
+const WIRING = new Set(["main.ts", "wiring.ts", "cli.ts", "shell.ts"]);
 
 interface Source {
   /** Below the checkout. */

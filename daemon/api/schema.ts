@@ -18,7 +18,10 @@ export const VersionSchema = z
 
 export const OpenSessionRequestSchema = z
   .strictObject({
-    worktree: PathSchema.meta({ description: "Absolute, or relative to the project's root." }),
+    worktree: PathSchema.meta({
+      description:
+        "Absolute, relative to the project's root, or its last name; an absolute path may be of a folder inside it.",
+    }),
   })
   .meta({ id: "OpenSessionRequest" });
 

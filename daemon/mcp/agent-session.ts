@@ -5,14 +5,11 @@ import { RecintoError } from "../errors.ts";
 export class AgentSession {
   readonly client: AgentClient;
   readonly #worktree: string;
-  readonly #opened: (session: string) => void;
   #opening: Promise<string> | undefined;
 
-  /** `opened` is told of each session, before it is used. */
-  constructor(client: AgentClient, worktree: string, opened: (session: string) => void) {
+  constructor(client: AgentClient, worktree: string) {
     this.client = client;
     this.#worktree = worktree;
-    this.#opened = opened;
   }
 
   /** Runs `call` with the session's id. A session that is gone was ended before the call began: it is made anew, once. */
@@ -29,10 +26,7 @@ export class AgentSession {
 
   #open(): Promise<string> {
     this.#opening ??= this.client.openSession(this.#worktree).then(
-      ({ session }) => {
-        this.#opened(session.id);
-        return session.id;
-      },
+      ({ session }) => session.id,
       (error: unknown) => {
         this.#opening = undefined;
         throw error;

@@ -15,7 +15,7 @@ import { addProject, loadProjects, overlap, removeProject } from "./projects.ts"
 import { loadRuleFiles, type RuleFile, ruleFilePlaces, usersDir } from "./rule-files.ts";
 import { SANDBOX_HOME, scratchFolders } from "./sandbox-home.ts";
 import type { DaemonConfig, Profile, Project } from "./types.ts";
-import { listWorktrees, resolveWorktree } from "./worktrees.ts";
+import { listWorktrees, resolveWorktree, worktreeOf } from "./worktrees.ts";
 
 export type RegistryEvent =
   | { readonly type: "profiles-reloaded"; readonly profiles: readonly string[] }
@@ -62,6 +62,7 @@ export interface Registry {
   ruleFiles(project: Project): readonly RuleFile[];
   policySettings(project: Project, profile: Profile, worktree: string): PolicySettings;
   resolveWorktree(project: Project, nameOrPath: string): string;
+  worktreeOf(project: Project, nameOrPath: string): string;
   listWorktrees(project: Project): readonly string[];
   /** Files that cannot be used right now. */
   problems(): ReadonlyMap<string, RecintoError>;
@@ -209,6 +210,7 @@ export function createRegistry(config: DaemonConfig, options: RegistryOptions = 
     policySettings: (project, profile, worktree) =>
       policySettings(config, project, profile, worktree),
     resolveWorktree,
+    worktreeOf,
     listWorktrees,
     problems: () => problems,
     reload: reloadSafely,

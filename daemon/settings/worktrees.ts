@@ -1,6 +1,6 @@
 /** Which folders of a project are worktrees, and which one a name means. */
 import { lstatSync, readdirSync } from "node:fs";
-import { join, relative, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import picomatch from "picomatch";
 import { RecintoError } from "../errors.ts";
 import { WORKTREE_LIST_DEPTH_MAX, WORKTREE_LIST_FOLDERS_MAX } from "../limits.ts";
@@ -53,6 +53,17 @@ export function resolveWorktree(project: Project, nameOrPath: string): string {
         ? `make a folder that matches ${project.worktrees} below ${project.root}`
         : `there are: ${some(existing, project)}`,
   });
+}
+
+/** The worktree that a name means, as `resolveWorktree`; an absolute path may also be of something inside one. */
+export function worktreeOf(project: Project, nameOrPath: string): string {
+  const { root } = project;
+  if (nameOrPath.startsWith("/")) {
+    for (let at = resolve(nameOrPath); at.startsWith(`${root}/`) || at === root; at = dirname(at)) {
+      if (isWorktree(project, at)) return at;
+    }
+  }
+  return resolveWorktree(project, nameOrPath);
 }
 
 function isWorktree(project: Project, path: string): boolean {

@@ -65,7 +65,7 @@ export class SessionDesk {
     const { authority, deps, journal, registry, sessions, watches } = this.#parts;
     const project = registry.project(projectOf(caller, request));
     refuseApproverAsAgent(caller, deps.adminWall());
-    const worktree = registry.resolveWorktree(project, request.worktree);
+    const worktree = registry.worktreeOf(project, request.worktree);
     const { uid: owner } = await checkMountSource(worktree);
     if (owner === 0) throw new RecintoError("worktree-refused", `${worktree} is owned by root`);
     for (const idle of sessions.idle()) await this.close(idle, null, "nothing used it");

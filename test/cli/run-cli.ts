@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 const CLI = fileURLToPath(new URL("../../daemon/cli.ts", import.meta.url));
+const SHELL = fileURLToPath(new URL("../../daemon/shell.ts", import.meta.url));
 const TSX = import.meta.resolve("tsx");
 
 export interface Ran {
@@ -20,12 +21,22 @@ export interface CliOptions {
   readonly onStarted?: (child: ChildProcess) => void;
 }
 
-/** The command that runs the CLI, for tests that start it through something else. */
+/** The commands that run the CLI and the shell, for tests that start them through something else. */
 export const CLI_WORDS: readonly string[] = [process.execPath, "--import", TSX, CLI];
+export const SHELL_WORDS: readonly string[] = [process.execPath, "--import", TSX, SHELL];
 
 export function cli(words: readonly string[], options: CliOptions = {}): Promise<Ran> {
-  const [program = "", ...rest] = CLI_WORDS;
-  const child = spawn(program, [...rest, ...words], {
+  return runProgram([...CLI_WORDS, ...words], options);
+}
+
+/** `recinto-sh`. */
+export function shell(words: readonly string[], options: CliOptions = {}): Promise<Ran> {
+  return runProgram([...SHELL_WORDS, ...words], options);
+}
+
+export function runProgram(words: readonly string[], options: CliOptions = {}): Promise<Ran> {
+  const [program = "", ...rest] = words;
+  const child = spawn(program, rest, {
     cwd: options.cwd ?? "/",
     env: { ...process.env, RECINTO_RUN_DIR: "", ...options.env },
     stdio: [options.input === undefined && !options.openStdin ? "ignore" : "pipe", "pipe", "pipe"],

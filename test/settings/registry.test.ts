@@ -211,6 +211,22 @@ test("a worktree is found by path or by its only name, and never through a link"
   );
 });
 
+test("an absolute path inside a worktree means that worktree, where a session is opened", async () => {
+  const registry = await start();
+  const shop = registry.addProject(project("shop", "shop", { worktrees: ".worktrees/**" }));
+  const a = join(dir, "shop/.worktrees/a");
+  mkdirSync(join(a, "src/deep"), { recursive: true });
+  expect(registry.worktreeOf(shop, join(a, "src/deep"))).toBe(join(a, "src/deep"));
+  const flat = { ...shop, worktrees: ".worktrees/*" };
+  expect(registry.worktreeOf(flat, join(a, "src/deep"))).toBe(a);
+  expect(registry.worktreeOf(flat, join(a, "gone/x.txt"))).toBe(a);
+  expect(registry.worktreeOf({ ...shop, worktrees: "." }, a)).toBe(join(dir, "shop"));
+  expect(registry.worktreeOf(flat, "a")).toBe(a);
+  for (const path of [`${a}-old`, `${a}/../..`, join(dir, "shop"), `${dir}/shop-old/x`, "/etc"]) {
+    expect(errorOf(() => registry.worktreeOf(flat, path))).toMatch(/^unknown-worktree: /);
+  }
+});
+
 test("the glob `.` means the root and nothing below it", async () => {
   const registry = await start();
   const lab = registry.addProject(project("lab", "lab", { worktrees: "." }));
