@@ -101,6 +101,15 @@ export interface ExecExit {
   readonly oomKilled: boolean;
   /** Processes that were there when it ended; known only under the runner. Killed by then unless they are kept. */
   readonly left?: number;
+  /** Where its first process was when it ended; known only under the runner's program. Commands choose it. */
+  readonly folder?: EndFolder;
+}
+
+export interface EndFolder {
+  /** Absolute, as the sandbox sees it, without a link on the way. */
+  readonly path: string;
+  /** The program that was started is the one that ended; else it had given its place to another, which may have moved. */
+  readonly itself: boolean;
 }
 
 /** A running command. Streams carry raw bytes and end when the command's do. */

@@ -20,6 +20,8 @@ export interface ExecutionInput {
   readonly history: JobOutput;
   /** What it leaves running stays; else it is gone when the exit is told. */
   readonly keepsBackground: boolean;
+  /** Where its shell was when it ended, from where its process was. */
+  readonly folderAfter: (folder: ExecExit["folder"]) => string | undefined;
   /** The client left, the session was closed, the daemon stops. */
   readonly signal: AbortSignal;
   /** Aborts when the command has written more than it may. */
@@ -263,7 +265,8 @@ export class Execution {
     this.#timers.push(setTimeout(run, Math.min(ms, 2 ** 31 - 1)));
   }
 
-  #exitEvent({ exitCode, oomKilled, left = 0 }: ExecExit): ExitEvent {
+  #exitEvent({ exitCode, oomKilled, left = 0, folder }: ExecExit): ExitEvent {
+    const cwd = this.#input.folderAfter(folder);
     const kept = this.#input.keepsBackground && !this.#killing ? left : 0;
     return {
       type: "exit",
@@ -274,6 +277,7 @@ export class Execution {
       oomKilled,
       ...(this.#diskLimit ? { diskLimit: true } : {}),
       ...(this.#idleTimedOut ? { idleTimedOut: true } : {}),
+      ...(cwd === undefined ? {} : { cwd }),
       ...(kept > 0 ? { left: kept } : {}),
       durationMs: this.#input.now() - this.#startedAt,
       stdoutBytes: this.#bytes.stdout,

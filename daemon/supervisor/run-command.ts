@@ -12,6 +12,7 @@ import { withConfinedNote } from "./confined-note.ts";
 import { type Note, withNotesAfter } from "./escort.ts";
 import { Execution, type Outcome } from "./execution.ts";
 import { isBelowAny, recordedFacts } from "./facts.ts";
+import { folderAfter } from "./folder-after.ts";
 import { watchGrowth } from "./growth-watch.ts";
 import type { Job } from "./jobs/job.ts";
 import type { Judged } from "./judge.ts";
@@ -260,6 +261,7 @@ async function* startWithin(
     now: deps.now,
     history: job.output,
     keepsBackground: background !== null,
+    folderAfter: (folder) => folderAfter(folder, command.command, segments),
     onEnd: (outcome) => {
       // Its output may still be read for a while.
       turn.end();

@@ -309,6 +309,43 @@ describe.skipIf(missing).each(["runner", "once"] as const)(
       expect(await processes()).not.toMatch(/sleep 481[0-4]/);
     });
 
+    test.each<[string, string]>([
+      ["cd sub", "/sub"],
+      ["cd sub; cd deep && true", "/sub/deep"],
+      ["cd sub && exit 3", "/sub"],
+      ["set -e; cd sub; false; cd /tmp", "/sub"],
+      ["trap 'cd ..' EXIT; cd sub", ""],
+      ["(cd sub); cd sub | true", ""],
+      ["ls sub", ""],
+      ["cd sub && ls", "/sub"],
+      ["cd sub && python3 -c 'import os; os.chdir(\"/\")'", "/sub"],
+      ["cd /tmp && ls | cat", "/tmp"],
+    ])("cwd after `%s`", async (command, folder) => {
+      await run(world, session, "mkdir -p sub/deep");
+      const { last } = await run(world, session, command);
+      const cwd = folder.startsWith("/tmp") ? folder : `${world.worktree()}${folder}`;
+      expect(last).toMatchObject({ type: "exit", cwd });
+    });
+
+    test.each<[string, string]>([
+      [
+        "of a folder that is gone",
+        "mkdir gone; cd gone; python3 -c 'import os; os.rmdir(\"../gone\")'; true",
+      ],
+      ["where the shell gave its place to what may have moved", "env -C sub ls"],
+      ["after an exec in one of two folders", "cd sub; exec ls"],
+    ])("cwd is not told %s", async (_, command) => {
+      const { last } = await run(world, session, command);
+      expect(last).toMatchObject({ type: "exit", exitCode: 0 });
+      expect(last).not.toHaveProperty("cwd");
+    });
+
+    test("what a command does to its folder and file mode mask is not the next one's", async () => {
+      await run(world, session, "cd sub; umask 0");
+      const { stdout } = await run(world, session, "umask; pwd; cat <(umask)");
+      expect(stdout).toBe(`0022\n${world.worktree()}\n0022\n`);
+    });
+
     test("what is in the background goes with its session, and so does what is detached", async () => {
       const { last } = await run(world, session, "setsid nohup sleep 4820 >/dev/null 2>&1 & true");
       expect(last).toMatchObject({ left: 1 });

@@ -7,6 +7,8 @@ export const FRAME_BYTES_MAX = 8 * 1024 * 1024;
 /** Input in flight that a minder will hold, and the largest input frame; runner.h and minder.c have the same bounds. */
 export const STDIN_WINDOW_BYTES = 256 * 1024;
 export const STDIN_FRAME_BYTES = 64 * 1024;
+/** Linux's PATH_MAX, with the byte before the folder. */
+export const FOLDER_BYTES_MAX = 4_097;
 export const SECRET_BYTES = 32;
 export const WAY_OUT_TOKEN_BYTES = 32;
 
@@ -17,6 +19,7 @@ export const FROM_RUNNER = {
   stdout: "o".charCodeAt(0),
   stderr: "e".charCodeAt(0),
   stdinTaken: "t".charCodeAt(0),
+  folder: "d".charCodeAt(0),
   exited: "X".charCodeAt(0),
   gone: "G".charCodeAt(0),
 } as const;

@@ -159,7 +159,7 @@ bool launch(const struct spec *spec, struct launched *launched, int *error_numbe
     /* A larger pipe means fewer wake-ups for a command that prints much; not getting it changes nothing else. */
     if (made) fcntl(out[1], F_SETPIPE_SZ, PIPE_BYTES);
   }
-  pid_t child = made ? fork() : -1;
+  pid_t child = made ? fork_sharing_folder() : -1;
   *error_number = errno;
   if (child == 0) become_command(spec, (int[3]){in[0], out[1], err[1]}, terminal[1], report[1]);
   if (child < 0) {

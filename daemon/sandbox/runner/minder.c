@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -36,6 +37,9 @@ struct minder {
   /* May serve another command on the same connection once this one is gone. */
   bool reusable;
   int status;
+  /* What was started, and whether that is what has ended, or a program that took its place. */
+  char program[PROGRAM_NAME];
+  bool ended_itself;
   uint32_t memory_kills;
   /* Bytes that were in each pipe when the command ended: they come before its exit. */
   uint32_t owed_out, owed_err;
@@ -93,12 +97,6 @@ static void flush(struct minder *m) {
     }
     m->outgoing_start += (size_t)sent;
   }
-}
-
-static int64_t now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 /* One read of a stream into one frame. */
@@ -211,26 +209,34 @@ static void receive(struct minder *m) {
   m->incoming_size -= at;
 }
 
-static uint32_t readable_now(int fd) {
-  int bytes = 0;
-  return fd >= 0 && ioctl(fd, FIONREAD, &bytes) == 0 && bytes > 0 ? (uint32_t)bytes : 0;
-}
-
 /* Reaps what ended. Returns false when nothing that the command started is left. */
 static bool reap(struct minder *m) {
   for (;;) {
     int status;
-    pid_t gone = waitpid(-1, &status, WNOHANG);
+    /* Looked at before it is reaped: its name goes with it. */
+    siginfo_t ended = {.si_pid = 0};
+    if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) < 0) return false;
+    if (ended.si_pid == 0) return true;
+    bool main = ended.si_pid == m->command.pid && m->running;
+    bool ended_itself = main && is_program(ended.si_pid, m->program);
+    pid_t gone = waitpid(ended.si_pid, &status, WNOHANG);
     if (gone < 0) return false;
-    if (gone == 0) return true;
-    if (gone == m->command.pid && m->running) {
+    if (main) {
       m->running = false;
+      m->ended_itself = ended_itself;
       m->ended_at = now_ns();
       m->status = status;
       m->owed_out = readable_now(m->command.out);
       m->owed_err = readable_now(m->command.err);
     }
   }
+}
+
+static void say_folder(struct minder *m) {
+  uint8_t *at = reserve(m, 1 + PATH_MAX);
+  at[0] = m->ended_itself;
+  size_t length = shared_folder((char *)at + 1);
+  if (length > 0) commit(m, FRAME_FOLDER, (uint32_t)(1 + length));
 }
 
 static void send_rest(struct minder *m) {
@@ -274,6 +280,7 @@ static void serve(struct minder *m) {
     if (!m->running && !m->exit_sent && m->owed_out == 0 && m->owed_err == 0 && !terminal_open && linger <= 0) {
       uint32_t there = left ? (uint32_t)signal_tree(0) : 0;
       uint32_t starved = m->status != 0 && !m->killing && memory_kills() != m->memory_kills;
+      if (!m->killing) say_folder(m);
       say(m, FRAME_EXITED, (uint32_t[]){(uint32_t)m->status, there, starved}, 3);
       m->exit_sent = true;
     }
@@ -362,6 +369,8 @@ int mind(int in_fd, int out_fd, void (*taken)(void), bool reused, bool *again) {
   /* A way out is held until this process ends. */
   m->reusable = may_serve_another && spec.way_out == NULL;
   m->memory_kills = memory_kills();
+  program_name(spec.argv[0], m->program);
+  mode_t mask = mode_mask();
   m->signals = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
   int error_number;
   if (m->signals < 0 || !launch(&spec, &m->command, &error_number, &why)) {
@@ -379,10 +388,9 @@ int mind(int in_fd, int out_fd, void (*taken)(void), bool reused, bool *again) {
   free(payload);
 
   int ours[] = {m->in_fd, m->out_fd, m->command.in, m->command.out, m->command.err};
-  for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++) {
-    if (ours[i] >= 0) fcntl(ours[i], F_SETFL, fcntl(ours[i], F_GETFL) | O_NONBLOCK);
-  }
+  for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++) make_nonblocking(ours[i]);
   serve(m);
+  if (!leave_folder(mask)) m->reusable = false;
   int mine[] = {m->signals, m->command.in, m->command.out, m->command.err};
   for (size_t i = 0; i < sizeof mine / sizeof mine[0]; i++) close_stream(&mine[i]);
   if (may_serve_another) *again = m->reusable && !m->peer_gone;

@@ -1,9 +1,12 @@
 /** One command on one connection to a minder: streams with back-pressure, signals, and how it ended. */
+import { isUtf8 } from "node:buffer";
 import { type Duplex, Readable, Writable } from "node:stream";
 import { getSystemErrorName } from "node:util";
 import { RecintoError } from "../../errors.ts";
+import type { EndFolder } from "../engine.ts";
 import {
   exitCodeOf,
+  FOLDER_BYTES_MAX,
   FRAME_BYTES_MAX,
   FRAME_HEAD_BYTES,
   FROM_RUNNER,
@@ -23,6 +26,7 @@ export interface RunnerExit {
   readonly left: number;
   /** Memory of the sandbox ran out while it ran, and it failed. */
   readonly oomKilled: boolean;
+  readonly folder?: EndFolder;
 }
 
 export interface RunnerStart {
@@ -43,6 +47,7 @@ const LENGTHS: ReadonlyMap<number, number> = new Map([
 
 function isFrame(type: number, size: number): boolean {
   if (type === FROM_RUNNER.stdout || type === FROM_RUNNER.stderr) return size <= FRAME_BYTES_MAX;
+  if (type === FROM_RUNNER.folder) return size > 1 && size <= FOLDER_BYTES_MAX;
   if (type === FROM_RUNNER.failed) return size >= 4 && size <= 256;
   return LENGTHS.get(type) === size;
 }
@@ -53,6 +58,12 @@ function nameOf(errno: number): string {
   } catch {
     return `error ${errno}`;
   }
+}
+
+/** null: it has a name that is no text. */
+function folderOf(payload: Buffer): EndFolder | null {
+  const bytes = payload.subarray(1);
+  return isUtf8(bytes) ? { path: bytes.toString(), itself: payload[0] === 1 } : null;
 }
 
 export class RunnerProcess {
@@ -85,6 +96,7 @@ export class RunnerProcess {
   #exitFailed!: (error: Error) => void;
   #goneNow!: () => void;
   #exitSeen = false;
+  #folder: EndFolder | null = null;
 
   /** `free` gets the connection back where its minder can serve another command; else it is closed. */
   constructor(socket: Duplex, wantsStdin: boolean, free: ((socket: Duplex) => void) | null = null) {
@@ -226,12 +238,16 @@ export class RunnerProcess {
         this.#credit = Math.min(STDIN_WINDOW_BYTES, this.#credit + payload.readUInt32LE(0));
         this.#wake();
         break;
+      case FROM_RUNNER.folder:
+        this.#folder = folderOf(payload);
+        break;
       case FROM_RUNNER.exited:
         this.#endStreams();
         this.#exit({
           exitCode: exitCodeOf(payload.readUInt32LE(0)),
           left: payload.readUInt32LE(4),
           oomKilled: payload.readUInt32LE(8) > 0,
+          ...(this.#folder === null ? {} : { folder: this.#folder }),
         });
         break;
       case FROM_RUNNER.failed: {

@@ -29,6 +29,7 @@ enum frame_type {
   FRAME_STDOUT = 'o',
   FRAME_STDERR = 'e',
   FRAME_STDIN_TAKEN = 't', /* u32 bytes */
+  FRAME_FOLDER = 'd',      /* u8: 1 where the program that ended is the one that was started; the folder it ended in */
   FRAME_EXITED = 'X',      /* u32 wait status, u32 processes of it that are still there, u32 memory ran out meanwhile */
   FRAME_GONE = 'G',        /* nothing that the command started is left; u8: 1 where another may be sent here */
   /* daemon -> runner */
@@ -107,8 +108,27 @@ uint32_t memory_kills(void);
 /* descriptors.c: closes all from `first` on, at once or when this process becomes another program. */
 bool close_from(int first, bool at_exec);
 
+/* streams.c: bytes that can be read without waiting. A descriptor below 0 is none. */
+uint32_t readable_now(int fd);
+void make_nonblocking(int fd);
+/* Nanoseconds of the monotonic clock. */
+int64_t now_ns(void);
+
 /* direct.c: becomes the program of spec->direct; returns where that is not what a shell would plainly do. */
 void try_directly(const struct spec *spec);
+
+/* folder.c: a child that shares its current folder, root and file mode mask with this process. */
+pid_t fork_sharing_folder(void);
+/* What the kernel calls a process that runs the program at `path`. */
+#define PROGRAM_NAME 16
+void program_name(const char *path, char name[PROGRAM_NAME]);
+/* Whether a process, also one that has ended and is not reaped, is called so: no other program took its place. */
+bool is_program(pid_t pid, const char *name);
+/* The current folder in PATH_MAX bytes, and its length; 0: it has no name. */
+size_t shared_folder(char *path);
+mode_t mode_mask(void);
+/* Lets go of the folder of a command that is gone, and of what it made of the mask. */
+bool leave_folder(mode_t mask);
 
 /* launch.c: a started command and this side's ends of its streams; -1 where it has none. */
 struct launched {
