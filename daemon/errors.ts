@@ -220,6 +220,11 @@ export const ERROR_KINDS = {
     hint: "split it, or make it with a command in the sandbox",
   },
   "file-failed": { status: 500, exit: 74, hint: "see the reason of the file system" },
+  unhealthy: {
+    status: 503,
+    exit: 69,
+    hint: "recinto doctor says what is wrong, and the fix",
+  },
   "not-served": {
     status: 409,
     exit: 66,

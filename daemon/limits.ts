@@ -329,6 +329,12 @@ export const EGRESS_ASK_WAIT_MAX_MS = 5 * 60_000;
 export const EGRESS_LEAVES_KEPT_MAX = 256;
 /** Longest value of a log field sent to the journal: far below what one datagram holds. */
 export const LOG_FIELD_CHARS_MAX = 16_384;
+/** Series of one metric; more labels than that are counted together. A monitor holds each for weeks. */
+export const METRIC_SERIES_MAX = 500;
+/** Longest value of a label: rules are named in a few words. */
+export const METRIC_LABEL_CHARS_MAX = 128;
+/** Most often that `recinto top` asks, seconds: each time is some requests for every session. */
+export const TOP_INTERVAL_MIN_S = 0.5;
 /** A project's socket that could not be opened to its agents is tried again this often: a group or an owner was mended. */
 export const AGENT_SOCKET_RETRY_MS = 5_000;
 /** Output of a command that one MCP result carries unless asked for more, and at most: a model reads all of it, and pays. */

@@ -168,6 +168,12 @@ export function adminClient(options: TransportOptions) {
         ...optional(signal),
       }),
     stats: (filter: { project?: string; since?: number } = {}) => get<Stats>("/v1/stats", filter),
+    metrics: async () => {
+      const { bytes } = await http.bytes({ method: "GET", path: "/metrics" });
+      let text = "";
+      for await (const chunk of bytes) text += chunk;
+      return text;
+    },
     verifyJournal: () => get<VerifyResult>("/v1/journal/verify"),
     ...authorityCalls(http),
     hazards: (project?: string) => get<WorktreeHazards[]>("/v1/hazards", { project }),

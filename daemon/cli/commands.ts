@@ -30,6 +30,8 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   sandboxes: async () => (await import("./state.ts")).sandboxesCommand(),
   git: async () => (await import("./git.ts")).gitCommand(),
   image: async () => (await import("./image.ts")).imageCommand(),
+  top: async () => (await import("./top.ts")).topCommand(),
+  metrics: async () => (await import("./top.ts")).metricsCommand(),
   health: async () => (await import("./state.ts")).healthCommand(),
   doctor: async () => (await import("./doctor.ts")).doctorCommand(),
 };

@@ -105,4 +105,6 @@ export interface HistoryCalls {
   replay(caller: Caller, request: ReplayRequest, signal: AbortSignal): AsyncIterable<ReplayLine>;
   /** Errors: unknown-project. */
   stats(caller: Caller, request: StatsRequest): Promise<Stats>;
+  /** Figures for a monitor, in Prometheus' text form, since the daemon started. */
+  metrics(caller: Caller): Promise<string>;
 }

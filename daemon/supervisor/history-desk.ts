@@ -17,6 +17,7 @@ import type {
   StatsRequest,
 } from "./history-calls.ts";
 import { requireAdmin } from "./identity.ts";
+import { Metrics } from "./metrics.ts";
 import {
   decidedByDenials,
   decidingRules,
@@ -29,6 +30,7 @@ import type { SupervisorDeps } from "./ports.ts";
 import { requireProject } from "./project-desk.ts";
 import type { RuleDesk } from "./rule-desk.ts";
 import { COUNTED_EVENTS, StatsCount } from "./stats.ts";
+import type { Health } from "./supervisor-interface.ts";
 import type { Caller } from "./types.ts";
 
 export interface HistoryDeskParts {
@@ -37,6 +39,7 @@ export interface HistoryDeskParts {
   readonly registry: Registry;
   readonly rules: RuleDesk;
   readonly approvals: Approvals;
+  readonly health: () => Promise<Health>;
 }
 
 /** What an action is judged by today. */
@@ -50,9 +53,11 @@ const SLICE = 50;
 
 export class HistoryDesk implements HistoryCalls {
   readonly #parts: HistoryDeskParts;
+  readonly #metrics = new Metrics();
 
   constructor(parts: HistoryDeskParts) {
     this.#parts = parts;
+    this.#metrics.follow(parts.journal);
   }
 
   async previewRules(caller: Caller, id: string): Promise<readonly RulePreview[]> {
@@ -140,6 +145,17 @@ export class HistoryDesk implements HistoryCalls {
       for (const entry of page) count.add(entry);
     }
     return count.result();
+  }
+
+  async metrics(caller: Caller): Promise<string> {
+    requireAdmin(caller);
+    const health = await this.#parts.health();
+    const before = performance.now();
+    // A disk that does not take it shows in health; how long that took is told all the same.
+    await this.#parts.journal.synced().catch(() => undefined);
+    const journalSyncMs = performance.now() - before;
+    const residentBytes = process.memoryUsage.rss();
+    return this.#metrics.text({ health, journalSyncMs, residentBytes });
   }
 
   #verdict(past: PastAction, { settings, rules }: Place): Verdict {

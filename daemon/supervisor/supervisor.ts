@@ -141,7 +141,12 @@ class TheSupervisor implements Supervisor {
       agentUids: (project) => this.#desk.agentUids(project),
     });
     const parts = { journal, registry: this.#registry, rules: this.ruleFiles };
-    this.history = new HistoryDesk({ ...deps, ...parts, approvals: this.#approvals });
+    this.history = new HistoryDesk({
+      ...deps,
+      ...parts,
+      approvals: this.#approvals,
+      health: () => this.health(),
+    });
     this.hazards = new HazardDesk({
       ...parts,
       ...deps,

@@ -286,6 +286,7 @@ export class FakeSupervisor implements Supervisor {
       };
     },
     stats: async () => STATS,
+    metrics: async () => "recinto_up 1\n",
   };
 
   events(_caller: Caller, { afterSeq = 0, limit = 10 }: { afterSeq?: number; limit?: number }) {

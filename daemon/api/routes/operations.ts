@@ -1,8 +1,9 @@
 /** Routes for running the service: journal, hazards, sandboxes, denial counters, health, version. */
 import { z } from "zod";
+import { RecintoError } from "../../errors.ts";
 import type { EntryQuery } from "../../journal/types.ts";
 import { EVENTS_PAGE_MAX } from "../../limits.ts";
-import { jsonRoute, linesRoute } from "../route.ts";
+import { bytesRoute, jsonRoute, linesRoute } from "../route.ts";
 import { VersionSchema } from "../schema.ts";
 import {
   DenialKeySchema,
@@ -101,6 +102,42 @@ export const health = jsonRoute({
   summary: "Whether engine and journal work, and how much is going on.",
   answer: HealthSchema,
   handle: ({ supervisor }) => supervisor.health(),
+});
+
+export const healthz = jsonRoute({
+  method: "GET",
+  path: "/healthz",
+  sockets: ["admin"],
+  summary:
+    "For a monitor that reads the status alone: 200, or 503 while engine or journal do not work.",
+  answer: z.strictObject({ ok: z.literal(true) }),
+  errors: ["unhealthy"],
+  handle: async ({ supervisor }) => {
+    const { ok, engine, journal } = await supervisor.health();
+    if (ok) return { ok: true } as const;
+    const what = [engine.reachable ? [] : ["the engine"], journal.ok ? [] : ["the journal"]].flat();
+    throw new RecintoError("unhealthy", `${what.join(" and ")} cannot be used`);
+  },
+});
+
+export const metrics = bytesRoute({
+  method: "GET",
+  path: "/metrics",
+  sockets: ["admin"],
+  summary: "Figures for a monitor, in Prometheus' text form, counted since the daemon started.",
+  gives: "text/plain; version=0.0.4; charset=utf-8",
+  handle: async ({ supervisor }, { caller }) => {
+    const text = Buffer.from(await supervisor.history.metrics(caller));
+    return {
+      type: "text/plain; version=0.0.4; charset=utf-8",
+      length: text.length,
+      headers: {},
+      bytes: (async function* () {
+        yield text;
+      })(),
+      close: async () => {},
+    };
+  },
 });
 
 export const verifyJournal = jsonRoute({

@@ -48,8 +48,10 @@ import {
   followEvents,
   forgetHazard,
   health,
+  healthz,
   listHazards,
   listSandboxes,
+  metrics,
   readEvents,
   resetDenials,
   verifyJournal,
@@ -79,6 +81,8 @@ import {
 
 /** Sorted by path, then method: a new route has one place, and two for the same request stand next to each other. */
 export const ROUTES: readonly Route[] = [
+  healthz,
+  metrics,
   describeApi,
   listApprovals,
   showApproval,
