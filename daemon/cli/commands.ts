@@ -33,6 +33,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   top: async () => (await import("./top.ts")).topCommand(),
   metrics: async () => (await import("./top.ts")).metricsCommand(),
   health: async () => (await import("./state.ts")).healthCommand(),
+  eval: async () => (await import("./eval.ts")).evalCommand(),
   doctor: async () => (await import("./doctor.ts")).doctorCommand(),
 };
 

@@ -6,7 +6,6 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type AdminClient, adminClient } from "../../daemon/api/client.ts";
 import { DockerEngine } from "../../daemon/sandbox/docker/docker-engine.ts";
-import { LABELS } from "../../daemon/sandbox/spec.ts";
 import { Random } from "../fuzz/random.ts";
 import type { AgentCalls } from "./agent.ts";
 import { ALLOWLIST_FILE, allowlistOf } from "./allowlist.ts";

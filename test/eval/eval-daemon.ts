@@ -3,12 +3,17 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { hostNetwork } from "../../daemon/egress/reach.ts";
+import { GRANT_TTL_MAX_MS } from "../../daemon/limits.ts";
 import { parseRange } from "../../daemon/policy/addresses.ts";
 import { evaluate } from "../../daemon/policy/evaluate.ts";
 import type { EvaluateInput, Verdict } from "../../daemon/policy/types.ts";
 import { DockerEngine } from "../../daemon/sandbox/docker/docker-engine.ts";
 import type { SandboxSpec } from "../../daemon/sandbox/engine.ts";
 import { loadConfig } from "../../daemon/settings/config.ts";
+import {
+  LedgerBook,
+  type TimelessCommand,
+} from "../../daemon/supervisor/authority/ledger-book.ts";
 import type { SandboxPort, SupervisorDeps } from "../../daemon/supervisor/ports.ts";
 import { ProtectedDesk } from "../../daemon/supervisor/protected-desk.ts";
 import { createLog, type Ground, startDaemon } from "../../daemon/wiring.ts";
@@ -118,6 +123,27 @@ function adapted(deps: SupervisorDeps, comparator: Comparator): SupervisorDeps {
   };
 }
 
+/** The same ledger, whose grants have nothing that could end them: time, uses, closures and phases alike. */
+function endless(): void {
+  const { step } = LedgerBook.prototype;
+  LedgerBook.prototype.step = function (this: LedgerBook, key, command, ...rest) {
+    const next = step.call(this, key, withoutEnds(command), ...rest);
+    for (const grant of next.state.grants) Object.assign(grant, { closes: [], phases: [] });
+    return next;
+  };
+}
+
+function withoutEnds(command: TimelessCommand): TimelessCommand {
+  if (command.type !== "contractSet" || command.contract === null) return command;
+  const grants = command.contract.grants.map((rule) => ({
+    ...rule,
+    closes: [],
+    ttlMs: GRANT_TTL_MAX_MS,
+    uses: null,
+  }));
+  return { ...command, contract: { ...command.contract, grants } };
+}
+
 const { values } = parseArgs({
   options: {
     config: { type: "string" },
@@ -126,6 +152,7 @@ const { values } = parseArgs({
   },
 });
 const comparator = COMPARATOR[values.comparator as ComparatorName];
+if (!comparator.ends) endless();
 const config = loadConfig(values.config);
 process.umask(0o077);
 const daemon = await startDaemon(config, values.config ?? null, createLog(config), null, {

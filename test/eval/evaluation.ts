@@ -193,7 +193,7 @@ async function main(): Promise<void> {
   process.stdout.write(values.json ? `${JSON.stringify(evaluation)}\n` : reportText(evaluation));
 }
 
-if (process.argv[1] === new URL(import.meta.url).pathname) {
+if (process.argv[1] === import.meta.filename) {
   main().then(
     () => process.exit(0),
     (error: unknown) => {

@@ -97,7 +97,9 @@ export class Planner {
 
   async propose(command: string, handle?: string): Promise<Outcome> {
     this.#proposals += 1;
-    const outcome = await this.#agent.run(command, handle);
+    // Only where there are handles can one be shown.
+    const shown = this.#comparator.judge === "contract" ? handle : undefined;
+    const outcome = await this.#agent.run(command, shown);
     if (outcome.refused !== null) this.#blocked += 1;
     this.#world.tell(outcome.text);
     const how =
