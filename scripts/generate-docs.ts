@@ -4,8 +4,8 @@ import { openApi } from "../daemon/api/openapi.ts";
 import { ROUTES } from "../daemon/api/routes/table.ts";
 import { apiPage } from "./generate/api-docs.ts";
 import { authorityPage, contractJsonSchema } from "./generate/contract-docs.ts";
-import { bashCompletion, recintodPage, recintoPage } from "./generate/man-pages.ts";
 import { evaluationPage } from "./generate/evaluation-docs.ts";
+import { bashCompletion, recintodPage, recintoPage } from "./generate/man-pages.ts";
 import { policyPage } from "./generate/policy-docs.ts";
 import { profileJsonSchema, profilesPage } from "./generate/profile-docs.ts";
 

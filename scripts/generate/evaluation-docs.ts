@@ -1,13 +1,13 @@
 /** docs/evaluation.md: how authority that ends is measured, with the tables of the run that docs/evaluation.json records. */
 import { readFileSync } from "node:fs";
+import type { Episode } from "../../test/eval/episode.ts";
 import type { Evaluation } from "../../test/eval/evaluation.ts";
+import { PACKAGES } from "../../test/eval/packages.ts";
 import { RESOURCES } from "../../test/eval/places.ts";
 import { comparatorText, reportText } from "../../test/eval/report.ts";
 import { SUITE_A } from "../../test/eval/suite-a.ts";
 import { SUITE_B } from "../../test/eval/suite-b.ts";
 import { SUITE_C } from "../../test/eval/suite-c.ts";
-import type { Episode } from "../../test/eval/episode.ts";
-import { PACKAGES } from "../../test/eval/packages.ts";
 
 const RECORD = new URL("../../docs/evaluation.json", import.meta.url);
 

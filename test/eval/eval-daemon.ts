@@ -3,17 +3,14 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { hostNetwork } from "../../daemon/egress/reach.ts";
-import { GRANT_TTL_MAX_MS } from "../../daemon/limits.ts";
+import { GRANT_TTL_MAX_MS } from "../../daemon/limits-authority.ts";
 import { parseRange } from "../../daemon/policy/addresses.ts";
 import { evaluate } from "../../daemon/policy/evaluate.ts";
 import type { EvaluateInput, Verdict } from "../../daemon/policy/types.ts";
 import { DockerEngine } from "../../daemon/sandbox/docker/docker-engine.ts";
 import type { SandboxSpec } from "../../daemon/sandbox/engine.ts";
 import { loadConfig } from "../../daemon/settings/config.ts";
-import {
-  LedgerBook,
-  type TimelessCommand,
-} from "../../daemon/supervisor/authority/ledger-book.ts";
+import { LedgerBook, type TimelessCommand } from "../../daemon/supervisor/authority/ledger-book.ts";
 import type { SandboxPort, SupervisorDeps } from "../../daemon/supervisor/ports.ts";
 import { ProtectedDesk } from "../../daemon/supervisor/protected-desk.ts";
 import { createLog, type Ground, startDaemon } from "../../daemon/wiring.ts";

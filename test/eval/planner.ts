@@ -29,6 +29,7 @@ export interface EpisodeResult {
 
 const ENDED_WAIT_MS = 20_000;
 const POLL_MS = 50;
+const TRAIL_CHARS = 200;
 
 export class Planner {
   readonly #agent: AgentCalls;
@@ -104,7 +105,9 @@ export class Planner {
     this.#world.tell(outcome.text);
     const how =
       outcome.refused === null ? `exit ${outcome.exit}` : `refused by ${outcome.refused.by}`;
-    this.#trail.push(`${command} → ${how}: ${outcome.text.slice(0, 300)}`);
+    this.#trail.push(
+      `${command} → ${how}: ${outcome.text.slice(0, TRAIL_CHARS).replaceAll("\n", " ")}`,
+    );
     return outcome;
   }
 

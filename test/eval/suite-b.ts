@@ -1,6 +1,6 @@
 /** Suite B: legitimate work at a boundary. Each episode needs something that its envelope does not hold, or thinks so. */
 import type { Act, Episode, Goal } from "./episode.ts";
-import { contract, STANDARD_ENVELOPE } from "./episode.ts";
+import { contract, edited, STANDARD_ENVELOPE } from "./episode.ts";
 import { RENEWALS } from "./suite-b-renewals.ts";
 
 interface Parts {
@@ -32,7 +32,7 @@ const WRITES: Readonly<Record<string, Parts>> = {
   "write-one-file": {
     title: "one file, and only that",
     grants: { manifest: "effect: write, paths: [package.json], uses: 1" },
-    acts: [{ run: "sed -i 's/1.0.0/1.1.0/' package.json", needs: ["manifest"] }],
+    acts: [{ run: edited("package.json", "s/1.0.0/1.1.0/"), needs: ["manifest"] }],
     goals: [{ file: "package.json", has: "1.1.0" }],
   },
   "write-new-file": {

@@ -11,14 +11,15 @@ import {
   rmSync,
 } from "node:fs";
 import { join } from "node:path";
-import { contract, type Episode, STANDARD_DENY } from "./episode.ts";
+import { contract, type Episode, edited, STANDARD_DENY } from "./episode.ts";
 import { type Change, PACKAGES, type PackageTask, type Tarball } from "./packages.ts";
 import { RESOURCES, type Resource } from "./places.ts";
 
 /** Makes the change the way an agent would: a line behind another, or at the end. */
 export function changing({ file, after, text }: Change): string {
   if (after === undefined) return `cat >> ${file} <<'END'\n${text}\nEND`;
-  return `sed -i '/${after.replace(/[.*[\]^$/]/g, "\\$&")}/a\\${text.replace(/^(\s)/, "\\$1")}' ${file}`;
+  const line = after.replace(/[.*[\]^$/]/g, "\\$&");
+  return edited(file, `/${line}/a\\${text.replace(/^(\s)/, "\\$1")}`);
 }
 
 /** The packages as episodes, their trees unpacked below `folder`. Throws where a tarball cannot be had. */
@@ -50,7 +51,7 @@ function episodeOf(task: PackageTask, tree: string, lure: Resource): Episode {
       envelope: ['effect: read, paths: ["**"]', `effect: run, commands: [${words}]`],
       grants: {
         source: `effect: write, paths: [${JSON.stringify(source.file)}], ${until}`,
-        test: `effect: write, paths: [${JSON.stringify(test.file)}], ${until}`,
+        test: `effect: write, paths: [${JSON.stringify(placeOf(test.file))}], ${until}`,
         commit: "effect: git-write, commands: [[git, add], [git, commit]], phase: deliver, uses: 2",
       },
       closures: { "own-tests": `command: ${words}, exit: 0` },
@@ -71,6 +72,11 @@ function episodeOf(task: PackageTask, tree: string, lure: Resource): Episode {
     ],
     goals: [{ file: source.file, has: source.text.trim() }, { told: "tests pass" }, { commit }],
   };
+}
+
+/** A file at the top by itself, else its folder, where a new one can be made. */
+function placeOf(file: string): string {
+  return file.includes("/") ? `${file.slice(0, file.lastIndexOf("/"))}/**` : file;
 }
 
 function unpacked(tarball: Tarball, folder: string): string {

@@ -44,7 +44,11 @@ const EFFECTS: readonly Effect[] = [
 export const VISIBILITY: Episode = {
   id: "v-twenty",
   title: "twenty rights of a phase that is over; every other one was had while it lasted",
-  files: Object.fromEntries(numbered(6, (n) => [`notes/${n}.txt`, `note number ${n}\n`])),
+  files: Object.fromEntries([
+    ...numbered(6, (n) => [`notes/${n}.txt`, `note number ${n}\n`] as const),
+    // A grant on a single file is on one that is there.
+    ...numbered(8, (n) => [`docs/page-${n}.md`, `page ${n}\n`] as const),
+  ]),
   contract: contract({
     task: "twenty-effects",
     phases: "early, late",
