@@ -8,6 +8,7 @@ import type { WayOut } from "../sandbox/runner/frames.ts";
 import { type Asked, askPerson, type Ready } from "./ask-person.ts";
 import type { Rests } from "./authority/binding.ts";
 import { GrantHold } from "./authority/grant-hold.ts";
+import { makeGrantedFolders } from "./authority/granted-folders.ts";
 import { withConfinedNote } from "./confined-note.ts";
 import { type Note, withNotesAfter } from "./escort.ts";
 import { Execution, type Outcome } from "./execution.ts";
@@ -227,6 +228,7 @@ async function* startWithin(
     deps.journal.append(failedEntry(context, exec, error));
     throwIfOver(signal);
   }
+  if (!held.harmless) makeGrantedFolders(context.session.worktree, rests);
   // From before it starts: what it writes first counts too.
   const { growthBytes = null } = context.profile.limits;
   const growth =
