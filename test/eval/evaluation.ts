@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { DockerEngine } from "../../daemon/sandbox/docker/docker-engine.ts";
 import { Arena, ENGINE_SOCKET } from "./arena.ts";
-import { LATE_READS, STALE_EFFECTS, useLate } from "./closure-slice.ts";
+import { LATE_READS, type LateResult, STALE_EFFECTS, useLate } from "./closure-slice.ts";
 import { COMPARATORS, type ComparatorName } from "./comparators.ts";
 import type { Episode } from "./episode.ts";
 import {
@@ -53,6 +53,9 @@ export interface EvaluationOptions {
   readonly tell: (line: string) => void;
 }
 
+/** Comparators at once: each waits for its containers most of the time. */
+const LANES = 2;
+
 /** The listing is all that these two differ in; the others have no handle to list. */
 const LISTING: readonly ComparatorName[] = ["recinto", "all_visible", "non_revoking"];
 
@@ -72,15 +75,19 @@ export async function evaluateAuthority(options: EvaluationOptions): Promise<Eva
       tell(`suite D is skipped: ${packages}`);
       suites.D = { skipped: packages };
     }
-    for (const name of options.comparators) {
-      const arena = await Arena.start(name, join(folder, name));
-      try {
-        const match = new Match(arena, name, options, suites);
-        await match.play(typeof packages === "string" ? [] : packages);
-      } finally {
-        await arena.close();
+    const left = [...options.comparators];
+    const lane = async () => {
+      for (let name = left.shift(); name !== undefined; name = left.shift()) {
+        const arena = await Arena.start(name, join(folder, name));
+        try {
+          const match = new Match(arena, name, options, suites);
+          await match.play(typeof packages === "string" ? [] : packages);
+        } finally {
+          await arena.close();
+        }
       }
-    }
+    };
+    await Promise.all(Array.from({ length: LANES }, lane));
     return { suites, seed, seconds: Math.round((performance.now() - started) / 1000) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -116,7 +123,10 @@ class Match {
       const late = async (all: typeof LATE_READS) => {
         const results = [];
         for (const each of this.#some(all)) {
-          const result = await useLate(this.#arena, each);
+          const result = await useLate(this.#arena, each).catch((error: Error): LateResult => {
+            this.#options.tell(`    ${error.message}`);
+            return { id: each.episode.id, had: false, refused: false, effect: true };
+          });
           this.#tell(result.id, result.refused ? "refused" : "NOT REFUSED", [
             ...(result.had ? [] : ["never had"]),
             ...(result.effect ? ["late effect"] : []),
@@ -140,7 +150,9 @@ class Match {
   async #episodes(episodes: readonly Episode[]): Promise<readonly EpisodeResult[]> {
     const results: EpisodeResult[] = [];
     for (const [index, episode] of this.#some(episodes).entries()) {
-      const result = await this.#arena.perform(episode, this.#options.seed + index);
+      const result = await this.#arena
+        .perform(episode, this.#options.seed + index)
+        .catch((error: Error) => unplayed(episode, error));
       results.push(result);
       this.#tell(episode.id, result.success ? "done" : "NOT DONE", result.touched);
       if (!result.success) for (const line of result.trail) this.#options.tell(`    ${line}`);
@@ -162,6 +174,18 @@ class Match {
     const before = this.#suites[suite] ?? {};
     Object.assign(this.#suites, { [suite]: { ...before, [this.#name]: figures } });
   }
+}
+
+/** What could not be played to its end counts as if all had gone wrong. */
+function unplayed({ id }: Episode, { message }: Error): EpisodeResult {
+  return {
+    id,
+    success: false,
+    touched: ["unknown"],
+    proposals: 0,
+    blocked: 0,
+    trail: [message],
+  };
 }
 
 /** The episodes of suite D, or why there are none: without the registry there is nothing to unpack. */

@@ -357,6 +357,7 @@ const OTHERWISE: Readonly<Record<string, Parts>> = {
   },
   "otherwise-log": {
     title: "what git log would tell with a grant to write, reading tells too",
+    envelope: ['effect: read, paths: ["**"]'],
     grants: { commit: `${COMMIT}, uses: 1` },
     acts: [
       {

@@ -19,7 +19,7 @@ import { RESOURCES, type Resource } from "./places.ts";
 export function changing({ file, after, text }: Change): string {
   if (after === undefined) return `cat >> ${file} <<'END'\n${text}\nEND`;
   const line = after.replace(/[.*[\]^$/]/g, "\\$&");
-  return edited(file, `/${line}/a\\${text.replace(/^(\s)/, "\\$1")}`);
+  return edited(file, `/${line}/a ${text.trim()}`);
 }
 
 /** The packages as episodes, their trees unpacked below `folder`. Throws where a tarball cannot be had. */
