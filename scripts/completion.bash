@@ -1,7 +1,7 @@
 # bash completion for recinto. Made by scripts/generate-docs.ts. Do not edit.
 _recinto_words() {
   case "$1" in
-    "") words="run ps logs attach kill agent files mcp hook approvals policy project profile contract phase grants rules session denials events stats journal hazards sandboxes git image top metrics health doctor --version --run-dir --config --wait --help" ;;
+    "") words="run ps logs attach kill agent files mcp hook approvals policy project profile contract phase grants rules session denials events stats journal hazards sandboxes git image top metrics health eval doctor --version --run-dir --config --wait --help" ;;
     "run") words="--project --worktree --tty --interactive --detach --timeout --idle-timeout --wait-for --cwd --grant --json --stdin --no-stdin --help" ;;
     "ps") words="--project --worktree --session --all --json --help" ;;
     "logs") words="--project --worktree --session --follow --since --json --help" ;;
@@ -88,6 +88,8 @@ _recinto_words() {
     "top") words="--every --once --help" ;;
     "metrics") words="--help" ;;
     "health") words="--help" ;;
+    "eval") words="authority --help" ;;
+    "eval authority") words="--suite --comparator --episodes --seed --json --help" ;;
     "doctor") words="--help" ;;
     *) return 1 ;;
   esac
