@@ -1,4 +1,7 @@
-/** `npm run --silent bench -- NAME --json`: runs one benchmark and prints its figures beside the machine's. */
+/**
+ * `npm run --silent bench -- NAME --json`: runs one benchmark and prints its figures beside the machine's;
+ * `plot FILE...` draws such lines.
+ */
 import { cpus, release, totalmem } from "node:os";
 
 /** Each returns its figures by name, units last: `p50_us`. */
@@ -13,6 +16,11 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<object>>> = {
 };
 
 const [name = "", ...options] = process.argv.slice(2);
+if (name === "plot") {
+  const { plot } = await import("./plot.ts");
+  process.stdout.write(`${plot(options)}\n`);
+  process.exit(0);
+}
 const benchmark = Object.hasOwn(BENCHMARKS, name) ? BENCHMARKS[name] : undefined;
 if (benchmark === undefined) {
   process.stderr.write(`no benchmark ${name}; there are ${Object.keys(BENCHMARKS).join(", ")}\n`);

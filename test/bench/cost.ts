@@ -1,7 +1,7 @@
 /** Benchmark of processor time: what one command costs the client, the daemon and the sandbox, whatever else the machine does. */
-import { readFileSync } from "node:fs";
 import { BenchDaemon } from "./daemon.ts";
 import { perSecond, round } from "./figures.ts";
+import { sandboxCpuSeconds } from "./processes.ts";
 
 const TOTAL = Number(process.env.RECINTO_BENCH_COMMANDS ?? 1_500);
 const COMMAND = process.env.RECINTO_BENCH_COMMAND ?? "true";
@@ -37,17 +37,6 @@ function spent(daemon: BenchDaemon, sandbox: string): Record<string, number> {
   return {
     client: (user + system) / 1e6,
     daemon: daemon.cpuSeconds(),
-    sandbox: sandboxSeconds(sandbox),
+    sandbox: sandboxCpuSeconds(sandbox),
   };
-}
-
-/** As the kernel counts it for the container, in the layout of either version of cgroups. */
-function sandboxSeconds(id: string): number {
-  const read = (path: string) => readFileSync(path, "utf8");
-  try {
-    return Number(read(`/sys/fs/cgroup/cpuacct/docker/${id}/cpuacct.usage`)) / 1e9;
-  } catch {
-    const stat = read(`/sys/fs/cgroup/system.slice/docker-${id}.scope/cpu.stat`);
-    return Number(/^usage_usec (\d+)/m.exec(stat)?.[1]) / 1e6;
-  }
 }

@@ -1,4 +1,5 @@
 /** Medians, ratios and rounds of benchmarks. */
+import { setTimeout as sleep } from "node:timers/promises";
 
 export function quantile(values: readonly number[], q: number): number {
   const sorted = [...values].sort((a, b) => a - b);
@@ -20,17 +21,19 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
 
 /**
  * Each way in turn, round after round, so that whatever else the machine does meets all of them alike. `warm` rounds at
- * the beginning do not count. Milliseconds by way.
+ * the beginning do not count. `pauseMs` is waited before each, for what the one before left behind. Milliseconds by way.
  */
 export async function interleaved(
   ways: Readonly<Record<string, () => Promise<unknown>>>,
   rounds: number,
   warm: number,
+  pauseMs = 0,
 ): Promise<Record<string, number[]>> {
   const times: Record<string, number[]> = {};
   for (const name of Object.keys(ways)) times[name] = [];
   for (let n = 0; n < warm + rounds; n++) {
     for (const [name, way] of Object.entries(ways)) {
+      if (pauseMs > 0) await sleep(pauseMs);
       const ms = await timed(way);
       if (n >= warm) times[name]?.push(ms);
     }
