@@ -3,6 +3,7 @@
 import { parseArgs } from "node:util";
 import { fuzzHttp } from "./http.ts";
 import { fuzzParsers } from "./parsers.ts";
+import { fuzzRunner } from "./runner.ts";
 import { fuzzShell } from "./shell.ts";
 
 interface Options {
@@ -13,6 +14,7 @@ interface Options {
 /** Each returns the number of failures it printed. */
 const FUZZERS: Readonly<Record<string, (options: Options) => number | Promise<number>>> = {
   http: fuzzHttp,
+  runner: fuzzRunner,
   shell: fuzzShell,
   parsers: fuzzParsers,
 };
