@@ -1,6 +1,7 @@
 /** Holds a verdict of the policy against the contract it was made under, and says which grants it rests on (C1, C4). */
 import { stricter } from "../policy/evaluate.ts";
 import { namesHost } from "../policy/host-patterns.ts";
+import { isWithin } from "../policy/paths.ts";
 import type { Effect, Match, SegmentVerdict, Verdict } from "../policy/types.ts";
 import type { Grant } from "./ledger-types.ts";
 import { coversCommand, namesPath } from "./resources.ts";
@@ -140,8 +141,9 @@ function coverOf(
   }
   const names = ({ paths }: EnvelopeEntry | Grant, path: string, real: string): boolean =>
     paths.length === 0 || (namesPath(paths, worktree, path) && namesPath(paths, worktree, real));
+  // A worktree below a scratch folder, /tmp say, is none of the sandbox's own.
   const own = (path: string) =>
-    scratch.some((root) => path === root || path.startsWith(`${root}/`));
+    !isWithin(path, worktree) && scratch.some((root) => isWithin(path, root));
   const touched = segment.paths
     .filter(({ access }) => (effect === "read" || effect === "write" ? access === effect : true))
     .map(({ path, real = path }) => ({ path, real }));

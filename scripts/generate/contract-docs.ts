@@ -1,4 +1,5 @@
 /** Makes docs/authority.md and the JSON Schema of contracts, from the schema, and from a ledger that really plays an example. */
+import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { compileContract } from "../../daemon/authority/contract.ts";
 import { contractFile } from "../../daemon/authority/contract-schema.ts";
@@ -9,10 +10,12 @@ import {
   COMPILING,
   ENDS,
   EXAMPLE_CONTRACT,
+  IN_THE_DAEMON,
   INTRODUCTION,
   LIFE,
   RENEWALS,
   UNDER_A_CONTRACT,
+  WALK,
   WRONG_CONTRACT,
 } from "./contract-text.ts";
 
@@ -92,12 +95,20 @@ export function authorityPage(): string {
     ...played(),
     "```",
     "",
+    "## One task, from contract to audit",
+    "",
+    WALK,
+    "```console",
+    readFileSync(new URL("authority-walk.txt", import.meta.url), "utf8").trimEnd(),
+    "```",
+    "",
     "## What ends a grant, and how it comes back",
     "",
     ENDS,
     table(["ended by", "seen by", "comes back by"], RENEWALS),
     "",
     UNDER_A_CONTRACT,
+    IN_THE_DAEMON,
   ].join("\n")}`;
 }
 

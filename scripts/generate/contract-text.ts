@@ -91,3 +91,53 @@ sessions, projects and users stay within it too.
 What a command may write, the kernel is told from the same contract: the folders and files that the envelope's and the
 used grants' \`write\` entries name. Where there are none of these, a test run can write to \`/tmp\` and its cache only.
 `;
+
+export const WALK = `A real daemon's answers, with ids, times and folders in one spelling (\`npx tsx scripts/authority-walk.ts --write\`). What
+begins with \`recinto run\` or \`grants request\` is the agent, the rest is the admin; project and worktree of the agent come
+from its environment.
+`;
+
+export const IN_THE_DAEMON = `A handle that is presented is acted on whether it is needed or not: \`bash generate.sh\` may write what its grant names
+only when it is sent with that handle. A command that a person approved runs by that word, not by the contract's folders;
+\`deny\` holds for it too.
+
+## In the daemon
+
+**Whose it is.** A contract belongs to a worktree and is set, cleared and moved on from the admin socket alone, never by a
+uid that agents use. Every session on the worktree is under it. Grants belong to the session that got them and end with
+it; counts, the phase and what takes a person stay for the next one.
+
+**What is presented.** \`exec\`, \`check\` and the file routes take \`handle\` and \`epoch\`. Without a handle the daemon picks the
+one live grant that covers the action and refuses, with their names, where there are several; a profile with
+\`grants: present\` wants a handle always. With \`epoch\`, nothing that came into the interface later carries the action.
+
+**Uses.** One command or file operation is one use, however many connections it opens; they live on its use and are cut
+with it. A profile with \`network: none\` lets nothing out under any grant; under a contract the profile's own hosts and
+saved rules reach nothing, only grants and what a person approved do, and \`deny\` hosts are refused by the proxy on every port.
+
+**What the daemon looks at.** A \`command\` is run in the sandbox, on record as \`exec.started\` with the closure's name, held
+by the kernel to scratch and the envelope's own folders, without network, for ten minutes at most: soon after each command
+or file operation that did more than read, when the agent asks (\`POST …/closures/NAME/check\`), and once a minute besides.
+One runs at a time, and by itself it rests four times as long as it ran. A \`file\` is opened without following links, after
+each command and once a second. What cannot be run or read fires nothing; the ttl still ends the grant.
+
+**Closing.** \`grant.closing\` is on record, then every process of every command that runs on the grant gets SIGKILL, what
+it left in the background too, and its connections are cut; when none is left, \`grant.closed\` says how long it took. In
+[the test of every kind of end](../test/docker/authority.test.ts) that is printed; on a machine of two cores under load half
+were closed within 16 ms and 95 % within 96 ms.
+
+**Approvals that end.** A person may answer any question that a grant can settle with a right that has an end:
+\`recinto approvals approve ID --for 2h\`, \`--phase\`, \`--until tests\` (a closure of the contract), \`--until 'npm test'\` (a
+command that ends it once it succeeds). Safety patterns and ceilings are answered once, as always.
+
+**A restart.** Each step of a ledger is in the journal, with the command that made it, before anything comes of it; the
+file \`authority.json\` in the state folder only saves reading all of it. A daemon that was killed finds grants, counts,
+phases and epochs as they were, and the clock goes on.
+
+**What the kernel holds, and what it does not.** Writing and the network are held by the kernel for whatever a command
+turns out to do. Reading is not: what a test run reads inside the sandbox is the policy's matter only where the command
+names it, and so is \`deny\` for reading; keep out of a worktree what agents must not read. \`deny\` for writing inside a
+folder that a grant names is held by the policy and the file API, not against project code. A single file in \`paths\` has
+to be there for a command to write it, and is written in place (\`>>\`, not \`sed -i\`, which makes a second file beside it);
+the file API makes and replaces it.
+`;

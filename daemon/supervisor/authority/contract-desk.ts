@@ -44,7 +44,7 @@ export class ContractDesk implements ContractCalls {
     if (compiled.problems !== undefined) throw badContract(compiled.problems);
     const { uid } = caller;
     const command = { type: "contractSet", contract: compiled.contract, by: `uid ${uid}` } as const;
-    const data = { text, setBy: uid, contract: compiled.contract.task };
+    const data = { source: { text, setBy: uid } };
     this.#parts.book.step(key, command, { uid, session: null }, { data });
     this.#parts.book.save();
     return this.#contractInfo(this.#parts.book.get(key)) as ContractInfo;

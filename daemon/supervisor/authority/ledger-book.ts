@@ -214,11 +214,12 @@ function emptyLedger(key: LedgerKey): HeldLedger {
 function contractAfter(
   before: HeldLedger,
   command: LedgerCommand,
-  { text, setBy }: Readonly<Record<string, unknown>>,
+  data: Readonly<Record<string, unknown>>,
 ): ContractText | null {
   if (command.type !== "contractSet") return before.contract;
   if (command.contract === null) return null;
-  return { text: String(text), setAt: command.now, setBy: Number(setBy) };
+  const { text, setBy } = data.source as Pick<ContractText, "text" | "setBy">;
+  return { text, setAt: command.now, setBy };
 }
 
 function idOf({ project, worktree }: LedgerKey): string {

@@ -51,6 +51,11 @@ export function stepEntries(
 }
 
 function dataOf(event: LedgerEvent): Readonly<Record<string, unknown>> {
+  if (event.type === "grant.closing" || event.type === "grant.closed") {
+    const { type: _, cause, ...data } = event;
+    const back = "renewal" in data ? { renewal: data.renewal.text } : {};
+    return { ...data, cause: cause.text, kind: cause.kind, ...back };
+  }
   if (event.type !== "grant.granted") {
     const { type: _, ...data } = event;
     return data;
