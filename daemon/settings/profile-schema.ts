@@ -87,6 +87,14 @@ const limits = z.strictObject({
   wallClock: duration({ min: 1_000, max: EXEC_TIMEOUT_MAX_MS })
     .optional()
     .describe("Longest run of one command that does not name its own limit."),
+  background: z
+    .union([z.literal("none").transform(() => 0), duration({ min: 1_000, max: 30 * DAY_MS })], {
+      error: "must be a duration such as 12h, or none",
+    })
+    .optional()
+    .describe(
+      "Longest life of a detached job, and of what a command leaves running; `none` ends that with its command.",
+    ),
   idleStop: duration({ min: 1_000, max: 30 * DAY_MS })
     .optional()
     .describe("A sandbox without a command for this long is stopped."),

@@ -10,6 +10,7 @@ import {
   COMMANDS_QUEUED_DEFAULT,
   EXEC_OUTPUT_BYTES_DEFAULT,
   EXEC_TIMEOUT_DEFAULT_MS,
+  JOB_LIFE_DEFAULT_MS,
   PROFILE_EXTENDS_MAX,
   SANDBOX_IDLE_DEFAULT_MS,
 } from "../limits.ts";
@@ -59,6 +60,7 @@ const DEFAULTS = {
     worktreeGrowth: null,
     output: EXEC_OUTPUT_BYTES_DEFAULT,
     wallClock: EXEC_TIMEOUT_DEFAULT_MS,
+    background: JOB_LIFE_DEFAULT_MS,
     idleStop: SANDBOX_IDLE_DEFAULT_MS,
     commandsPerSession: COMMANDS_PER_SESSION_DEFAULT,
     commandsPerProject: COMMANDS_PER_PROJECT_DEFAULT,
@@ -235,6 +237,7 @@ function profileOf(name: string, fields: typeof PROFILE_DEFAULTS, rules: Rule[])
       growthBytes: limits.worktreeGrowth,
       outputBytes: limits.output,
       wallClockMs: limits.wallClock,
+      backgroundMs: limits.background,
       idleStopMs: limits.idleStop,
       commandsPerSession: limits.commandsPerSession,
       commandsPerProject: limits.commandsPerProject,

@@ -82,6 +82,7 @@ test("every shipped profile loads, and differs from default only in what it says
     fileBytes: null,
     growthBytes: 20 * 2 ** 30,
     outputBytes: 64 * 2 ** 20,
+    backgroundMs: 12 * 60 * 60_000,
     wallClockMs: 600_000,
     idleStopMs: 1_800_000,
     commandsPerSession: 32,
