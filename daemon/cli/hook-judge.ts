@@ -1,7 +1,5 @@
 /** Judges what an agent wants to do with its own tools, by the daemon's policy. Anything unclear is a question. */
-
-import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { AgentClient, Verdict } from "../api/client.ts";
 import { RecintoError } from "../errors.ts";
 import type { HookCall, HookDecision } from "./hook-formats.ts";
@@ -57,12 +55,4 @@ function told({ verdict, reason, instead, segments }: Verdict): HookDecision {
     ...(verdict === "allow" || instead === undefined ? [] : [`instead: ${instead}`]),
   ];
   return { decision: verdict, reason: parts.join("; ") };
-}
-
-/** The nearest folder around `cwd` that is a checkout of git, else `cwd` itself. */
-export function checkoutAround(cwd: string): string {
-  for (let folder = cwd; ; folder = dirname(folder)) {
-    if (existsSync(join(folder, ".git"))) return folder;
-    if (folder === dirname(folder)) return cwd;
-  }
 }

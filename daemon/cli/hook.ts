@@ -27,7 +27,7 @@ Reads the agent's JSON on standard input and writes its answer. Judged are comma
 writing and searching files; about every other tool it asks. Without --sandbox a command passes only
 if it does nothing but read, since the agent runs it on this machine. Whatever goes wrong asks or
 denies, never allows: exit code 2 blocks, 0 comes with an answer, and there is no other.
-The worktree is --worktree, else the git checkout around the agent's folder. Setup: docs/integrations.md.`,
+The worktree is --worktree, else the one around the agent's folder. Setup: docs/integrations.md.`,
     )
     .action(async (agent: HookAgent, options: { sandbox?: boolean }, command: Command) => {
       try {
@@ -51,13 +51,14 @@ The worktree is --worktree, else the git checkout around the agent's folder. Set
 }
 
 async function decide(command: Command, call: HookCall, sandbox: boolean): Promise<HookDecision> {
-  const [{ judgeHookCall, checkoutAround }, { agentClient }, asUser] = await Promise.all([
+  const [{ judgeHookCall }, { agentClient }, asUser] = await Promise.all([
     import("./hook-judge.ts"),
     import("../api/client.ts"),
     import("./as-user.ts"),
   ]);
   if (command.opts<{ worktree?: string }>().worktree === undefined) {
-    command.setOptionValue("worktree", checkoutAround(call.cwd));
+    // A folder inside a worktree names it.
+    command.setOptionValue("worktree", call.cwd);
   }
   const target = await targetOf(command);
   let { worktree } = target;

@@ -9,7 +9,8 @@ export function mcpCommand(): Command {
     .addHelpText(
       "after",
       `
-An agent starts it: {"command": "recinto", "args": ["mcp", "--project", "P", "--worktree", "W"]}.
+An agent starts it: {"command": "recinto", "args": ["mcp", "--project", "P", "--worktree", "W"]};
+without --worktree it is the one around the folder in which it is started.
 Tools: exec, read_file, write_file, list, status, request_grant, release_grant, and one for each live
 grant; the list follows the session's authority. As root it becomes the worktree's owner first.`,
     )
@@ -20,6 +21,10 @@ grant; the list follows the session's authority. As root it becomes the worktree
         import("./as-user.ts"),
         import("./version.ts"),
       ]);
+      if (command.opts<{ worktree?: string }>().worktree === undefined) {
+        // Agents start it in the folder that they work in.
+        command.setOptionValue("worktree", process.cwd());
+      }
       let target = await targetOf(command);
       if (asUser.isRoot()) {
         target = { ...target, worktree: await absoluteWorktree(command, target) };

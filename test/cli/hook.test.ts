@@ -1,12 +1,12 @@
 /** `recinto hook`: what agents hand over and what they are told. Nothing that goes wrong is ever an allow. */
 import { spawnSync } from "node:child_process";
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, chownSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type AgentClient, agentClient } from "../../daemon/api/client.ts";
 import { type HookAgent, hookAnswer, quoted, readHookCall } from "../../daemon/cli/hook-formats.ts";
-import { checkoutAround, judgeHookCall } from "../../daemon/cli/hook-judge.ts";
+import { judgeHookCall } from "../../daemon/cli/hook-judge.ts";
 import { VERDICT } from "../api/fake-supervisor.ts";
 import { type RunningApi, startApi } from "../api/running-api.ts";
 import { cli } from "./run-cli.ts";
@@ -236,11 +236,4 @@ describe("as a program", () => {
       permissionDecisionReason: expect.stringContaining("not judged after"),
     });
   }, 90_000);
-});
-
-test("the checkout around a folder is found, and a folder without one is itself", () => {
-  const inner = join(worktree, "a/b");
-  mkdirSync(inner, { recursive: true });
-  mkdirSync(join(worktree, ".git"));
-  expect([checkoutAround(inner), checkoutAround("/proc/self")]).toEqual([worktree, "/proc/self"]);
 });
