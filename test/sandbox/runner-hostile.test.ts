@@ -12,7 +12,13 @@ import {
   RUNNER_HELLO_TIMEOUT_MS,
   RUNNER_UNKNOWN_CONNECTIONS_MAX,
 } from "../../daemon/limits.ts";
-import { FROM_RUNNER, frame, type RunnerCommand, u32 } from "../../daemon/sandbox/runner/frames.ts";
+import {
+  FROM_RUNNER,
+  frame,
+  type RunnerCommand,
+  STDIN_WINDOW_BYTES,
+  u32,
+} from "../../daemon/sandbox/runner/frames.ts";
 import type { RunnerProcess } from "../../daemon/sandbox/runner/runner-process.ts";
 import { RunnerServer } from "../../daemon/sandbox/runner/runner-server.ts";
 
@@ -180,6 +186,18 @@ describe("a hostile runner", () => {
     await closed(socket);
     expect(server.idle).toBe(0);
     await serves();
+  });
+
+  test("output that filled its reader to the end holds up no command after it", async () => {
+    // As much as a reader holds, and the end in the piece that fills it.
+    const most = frame(stdout, Buffer.alloc(STDIN_WINDOW_BYTES + 100));
+    const [first, socket] = await commandWith(STARTED, most, EXITED, FREE);
+    await first.gone;
+    await expect.poll(() => server.idle).toBe(1);
+    socket.once("data", () => socket.write(Buffer.concat([STARTED, EXITED, FREE])));
+    const second = await server.run(COMMAND);
+    expect(await second.started).toMatchObject({ pid: 7 });
+    expect((await buffer(first.stdout)).length).toBe(STDIN_WINDOW_BYTES + 100);
   });
 
   test("what it says it took of the input makes the daemon send no more than was asked for", async () => {

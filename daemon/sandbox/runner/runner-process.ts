@@ -272,6 +272,8 @@ export class RunnerProcess {
     this.#socket.off("error", this.#onError).off("data", this.#onData).off("close", this.#onClose);
     this.#wake();
     this.#goneNow();
+    // The last of the output may have filled its reader; who has the connection next must hear what comes, and its end.
+    this.#socket.resume();
     this.#free(this.#socket);
   }
 
