@@ -118,6 +118,8 @@ export const RUNNER_HELLO_TIMEOUT_MS = 5_000;
 export const RUNNER_UNKNOWN_CONNECTIONS_MAX = 64;
 /** How long a command waits for a minder: forking one takes a millisecond, a full process table takes longer. */
 export const RUNNER_WAIT_MS = 10_000;
+/** How long the record of a command without effect may wait for a sync, milliseconds: until then others share it. */
+export const JOURNAL_SYNC_SOON_MS = 100;
 /** Minders that wait for commands in one sandbox: as many as an agent starts at once; each is a process of some 100 kB. */
 export const RUNNER_SPARE_MINDERS = 4;
 /** Minders without a command that one sandbox may offer at once: the runner has RUNNER_SPARE_MINDERS, who imitates it gets no more of the daemon's descriptors than this. */
@@ -132,6 +134,8 @@ export const RUNNER_TRIM_MS = 1_000;
 export const RUNNER_STDERR_CHARS_MAX = 1_000;
 /** Bytes of a framed stream that wait for the connection before the command's output is not taken any more. */
 export const STREAM_AHEAD_BYTES = 512 * 1024;
+/** How long an event that is no output waits for what follows it, milliseconds: less than a person or a program notices. */
+export const STREAM_HOLD_MS = 5;
 /** Largest event in a framed stream that is not output, bytes: a verdict on COMMAND_CHARS_MAX fits several times. */
 export const STREAM_FRAME_JSON_BYTES_MAX = 16 * 1024 * 1024;
 /** End of a failed command's error output in which words of refusal are looked for, characters. */
@@ -153,6 +157,8 @@ export const APPROVAL_REASKS_MAX = 3;
 export const APPROVAL_STDIN_BYTES_SHOWN = 16_384;
 /** Saved rules of one project, so that judging stays fast and a person can still read them. */
 export const SAVED_RULES_MAX = 1_000;
+/** Folders of local programs whose names are remembered until they change, in all worktrees. */
+export const LOCAL_BIN_FOLDERS_MAX = 256;
 /** Names of local programs (node_modules/.bin) that are looked at for one command. */
 export const LOCAL_BINS_MAX = 10_000;
 /** A git pointer, HEAD or commondir file is a line; anything longer is not one. */
@@ -379,6 +385,10 @@ export const JOB_NOTES_MAX = 32;
 export const JOB_INPUT_WAITING_BYTES_MAX = 1024 * 1024;
 /** Input on an upgraded connection that waits for its command, bytes; then the connection is not read. */
 export const TWO_WAY_AHEAD_BYTES = 64 * 1024;
+/** Rules that the description of one MCP tool lists; status has all of them. */
+export const MCP_RULES_TOLD_MAX = 24;
+/** Between two tries to follow a session's interface while the daemon is away. */
+export const MCP_WATCH_RETRY_MS = 2_000;
 /** How often such a connection is tried by a frame of nothing: who is gone is noticed then at the latest. */
 export const TWO_WAY_KEEPALIVE_MS = 5_000;
 /** Rows or columns of a terminal: wide log viewers use some hundred. */

@@ -27,21 +27,38 @@ export class BodyBudget {
 export async function readJson(request: IncomingMessage, budget: BodyBudget): Promise<unknown> {
   const declared = Number(request.headers["content-length"] ?? 0);
   if (declared > REQUEST_BODY_BYTES_MAX) throw tooLarge(declared);
-  return await withinTime(async () => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    try {
-      for await (const chunk of chunksOf(request)) {
+  const body = await withinTime(() => wholeBody(request, budget));
+  return body.length === 0 ? undefined : parseJson(body);
+}
+
+/** By events and not by iteration, which costs every small request more than its parsing. */
+function wholeBody(request: IncomingMessage, budget: BodyBudget): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  let release = () => {};
+  const read = new Promise<Buffer>((resolve, reject) => {
+    const onData = (chunk: Buffer) => {
+      try {
         budget.take(chunk.length);
         bytes += chunk.length;
         if (bytes > REQUEST_BODY_BYTES_MAX) throw tooLarge(bytes);
         chunks.push(chunk);
+      } catch (error) {
+        reject(error);
       }
-    } finally {
+    };
+    const onEnd = () =>
+      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
+    const onClose = () => reject(new RecintoError("bad-http", "the request body broke off"));
+    request.on("data", onData).once("end", onEnd).once("error", reject).once("close", onClose);
+    release = () => {
+      // What is left of it is not read: the answer still goes out on the connection.
+      request.off("data", onData).off("end", onEnd).off("error", reject).off("close", onClose);
+      if (!request.readableEnded) request.pause();
       budget.give(bytes);
-    }
-    return bytes === 0 ? undefined : parseJson(Buffer.concat(chunks));
+    };
   });
+  return read.finally(() => release());
 }
 
 export interface Lines {

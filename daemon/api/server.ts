@@ -39,6 +39,8 @@ export interface ApiServer {
   close(graceMs: number): Promise<void>;
 }
 
+const CLIENT_GONE = new Error("the client is gone, or was answered");
+
 export function createApiServer(parts: ServerParts): ApiServer {
   const callers = new WeakMap<Duplex, Caller>();
   const http = createServer({
@@ -107,7 +109,8 @@ async function serve(
   const begun = performance.now();
   const log = parts.log.child({ requestId, uid: caller.uid, pid: caller.pid });
   const gone = new AbortController();
-  response.once("close", () => gone.abort());
+  // With a reason of its own: an abort without one makes an error with a stack each time.
+  response.once("close", () => gone.abort(CLIENT_GONE));
   // Without a listener a reset connection would be an uncaught error; `close` is what is acted upon.
   response.on("error", (error) => log.debug({ err: error }, "the client is gone"));
   response.setHeader("x-request-id", requestId);

@@ -7,6 +7,7 @@ import {
   REQUEST_BODY_BYTES_MAX,
   STREAM_AHEAD_BYTES,
   STREAM_FRAME_JSON_BYTES_MAX,
+  STREAM_HOLD_MS,
 } from "../limits.ts";
 
 export const FRAMES_TYPE = "application/vnd.recinto.frames";
@@ -33,7 +34,10 @@ function head(type: number, length: number): Buffer {
   return bytes;
 }
 
-/** Like `sendLines`, in frames. What comes in the same turn of the event loop goes out in one system call. */
+/**
+ * Like `sendLines`, in frames. What comes in the same turn of the event loop goes out in one system call, and what is no
+ * output waits a moment for what follows: a command that is over by then is one answer of known length.
+ */
 export async function sendFrames(
   response: ServerResponse,
   source: AsyncIterable<object>,
@@ -42,8 +46,13 @@ export async function sendFrames(
 ): Promise<void> {
   const events = source[Symbol.asyncIterator]();
   const first = await events.next();
-  response.writeHead(200, { "content-type": FRAMES_TYPE });
-  await writeFrames(response, events, first, signal, failure);
+  // Without a length it is in chunks, as what streams is.
+  const begin = (length?: number) => {
+    if (response.headersSent) return;
+    const known = length === undefined ? {} : { "content-length": length };
+    response.writeHead(200, { "content-type": FRAMES_TYPE, ...known });
+  };
+  await writeFrames(response, events, first, signal, failure, begin);
 }
 
 /** Sends `first` and what follows it, then the end. What goes wrong meanwhile is sent as `failure` says. */
@@ -53,33 +62,69 @@ export async function writeFrames(
   first: IteratorResult<object>,
   signal: AbortSignal,
   failure: (error: unknown) => object,
+  begin: (length?: number) => void = () => {},
 ): Promise<void> {
+  const frames = new FrameWriter(to, begin);
   let next = first;
   try {
     for (; !next.done && !signal.aborted; next = await events.next()) {
-      writeFrame(to, next.value);
+      frames.write(next.value);
       if (to.writableLength >= STREAM_AHEAD_BYTES) await drained(to, signal);
     }
   } catch (error) {
-    writeFrame(to, failure(error));
+    frames.write(failure(error));
   } finally {
     if (!next.done) await events.return?.();
-    to.end();
+    frames.end();
   }
 }
 
-function writeFrame(to: Writable, event: object): void {
-  if (to.writableCorked === 0) {
-    to.cork();
-    setImmediate(() => to.uncork());
+class FrameWriter {
+  readonly #to: Writable;
+  /** Called before each write; with the length where all of it is known. */
+  readonly #begin: (length?: number) => void;
+  #held: Buffer[] = [];
+  #timer: NodeJS.Timeout | null = null;
+  #begun = false;
+
+  constructor(to: Writable, begin: (length?: number) => void) {
+    this.#to = to;
+    this.#begin = begin;
   }
-  if (!isOutput(event)) {
-    to.write(jsonFrame(event));
-    return;
+
+  write(event: object): void {
+    if (isOutput(event)) {
+      this.#flush();
+      // Two writes and not one, so that the output is not copied.
+      this.#to.write(head(event.type === "stdout" ? STDOUT : STDERR, event.data.length));
+      this.#to.write(event.data);
+      return;
+    }
+    this.#held.push(jsonFrame(event));
+    // Somebody is asked: that takes longer than any moment.
+    if ("type" in event && event.type === "pending") this.#flush();
+    else this.#timer ??= setTimeout(() => this.#flush(), STREAM_HOLD_MS);
   }
-  // Two writes and not one, so that the output is not copied.
-  to.write(head(event.type === "stdout" ? STDOUT : STDERR, event.data.length));
-  to.write(event.data);
+
+  end(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    const rest = Buffer.concat(this.#held);
+    if (!this.#begun) this.#begin(rest.length);
+    this.#to.end(rest);
+  }
+
+  #flush(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    if (this.#to.writableCorked === 0) {
+      this.#to.cork();
+      setImmediate(() => this.#to.uncork());
+    }
+    if (!this.#begun) this.#begin();
+    this.#begun = true;
+    if (this.#held.length > 0) this.#to.write(Buffer.concat(this.#held));
+    this.#held = [];
+  }
 }
 
 export function jsonFrame(value: object): Buffer {

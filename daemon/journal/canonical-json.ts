@@ -9,13 +9,20 @@ export function canonicalJson(value: unknown): string {
     if (!Number.isFinite(value)) throw new TypeError(`${value} has no JSON form`);
     return JSON.stringify(value);
   }
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (Array.isArray(value)) {
+    let items = "";
+    for (const item of value) items += (items === "" ? "" : ",") + canonicalJson(item);
+    return `[${items}]`;
+  }
   if (typeof value === "object") {
-    const members = Object.entries(value)
-      .filter(([, member]) => member !== undefined)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
-    return `{${members.join(",")}}`;
+    const members = value as Readonly<Record<string, unknown>>;
+    let text = "";
+    for (const key of Object.keys(members).sort()) {
+      const member = members[key];
+      if (member === undefined) continue;
+      text += `${text === "" ? "" : ","}${JSON.stringify(key)}:${canonicalJson(member)}`;
+    }
+    return `{${text}}`;
   }
   throw new TypeError(`a ${typeof value} has no JSON form`);
 }

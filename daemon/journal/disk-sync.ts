@@ -10,6 +10,9 @@ export class DiskSync {
   #fd: number | null = null;
   #running: Promise<void> | null = null;
   #next: Promise<void> | null = null;
+  /** Something was written since the last sync began. */
+  #behind = false;
+  #later: NodeJS.Timeout | null = null;
 
   /** `path` must be there when `reached` is called first, and stay the same file from then on. */
   constructor(path: string) {
@@ -24,13 +27,24 @@ export class DiskSync {
     return this.#next;
   }
 
+  /** Has it reached the disk within a while, together with whatever else is written until then. Never throws. */
+  soon(ms: number, onError: (error: unknown) => void): void {
+    this.#behind = true;
+    this.#later ??= setTimeout(() => {
+      this.#later = null;
+      if (this.#behind) this.reached().catch(onError);
+    }, ms);
+  }
+
   close(): void {
+    if (this.#later !== null) clearTimeout(this.#later);
     if (this.#fd !== null) close(this.#fd, () => {});
     this.#fd = null;
   }
 
   #begin(): Promise<void> {
     this.#next = null;
+    this.#behind = false;
     const running = this.#sync().finally(() => {
       if (this.#running === running) this.#running = null;
     });

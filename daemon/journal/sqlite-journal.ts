@@ -6,6 +6,7 @@ import {
   JOURNAL_ENTRY_BYTES_MAX,
   JOURNAL_READ_DEFAULT,
   JOURNAL_READ_MAX,
+  JOURNAL_SYNC_SOON_MS,
   JOURNAL_VERIFY_BATCH,
 } from "../limits.ts";
 import { canonicalJson } from "./canonical-json.ts";
@@ -66,6 +67,8 @@ class SqliteJournal implements Journal {
     this.#db = db;
     this.#options = options;
     this.#insert = db.prepare(INSERT_ROW);
+    // As most are written: what waits for the disk says so itself.
+    db.exec("PRAGMA synchronous = NORMAL");
     this.#standing = new StandingTable(db);
     this.#transact = db.transaction((rows: readonly Written[], also: () => void) => {
       for (const { row, entry } of rows) {
@@ -84,15 +87,22 @@ class SqliteJournal implements Journal {
   }
 
   appendAll(entries: readonly NewEntry[]): readonly JournalEntry[] {
-    return this.#write(entries);
+    return this.#durably(() => this.#write(entries));
   }
 
   appendSoon(entries: readonly NewEntry[]): readonly JournalEntry[] {
-    this.#db.exec("PRAGMA synchronous = NORMAL");
+    const written = this.#write(entries);
+    this.#disk.soon(JOURNAL_SYNC_SOON_MS, this.#onLost);
+    return written;
+  }
+
+  /** Waits for the disk within the call. */
+  #durably<T>(write: () => T): T {
+    this.#db.exec("PRAGMA synchronous = FULL");
     try {
-      return this.#write(entries);
+      return write();
     } finally {
-      this.#db.exec("PRAGMA synchronous = FULL");
+      this.#db.exec("PRAGMA synchronous = NORMAL");
     }
   }
 
@@ -100,11 +110,15 @@ class SqliteJournal implements Journal {
     try {
       await this.#disk.reached();
     } catch (cause) {
-      // What is not known to be on disk must not be built upon: from here on nothing is recorded, so nothing runs.
-      this.#lost ??= cause;
+      this.#onLost(cause);
       throw this.#failed(cause);
     }
   }
+
+  /** What is not known to be on disk must not be built upon: from here on nothing is recorded, so nothing runs. */
+  readonly #onLost = (cause: unknown): void => {
+    this.#lost ??= cause;
+  };
 
   #failed(cause: unknown): RecintoError {
     return new RecintoError("journal-failed", `the journal cannot record: ${String(cause)}`, {
@@ -191,9 +205,11 @@ class SqliteJournal implements Journal {
   #pruneThrough(seq: number): void {
     const hash = this.#db.prepare("SELECT hash FROM entries WHERE seq = ?").pluck().get(seq);
     const entry = { event: "journal.pruned", data: { through: seq, hash } } as const;
-    this.#write([entry], () => {
-      this.#db.prepare("DELETE FROM entries WHERE seq <= ?").run(seq);
-    });
+    this.#durably(() =>
+      this.#write([entry], () => {
+        this.#db.prepare("DELETE FROM entries WHERE seq <= ?").run(seq);
+      }),
+    );
   }
 
   #oldestKept(): number {

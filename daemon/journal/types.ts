@@ -123,8 +123,8 @@ export interface Journal {
   appendAll(entries: readonly NewEntry[]): readonly JournalEntry[];
   /**
    * The same without waiting for the disk: on record when it returns, also if this process is killed then. It is safe
-   * from a loss of power once `synced` resolves, or anything was appended by the calls above. What an effect waits for
-   * must be synced before the effect.
+   * from a loss of power after JOURNAL_SYNC_SOON_MS, or once `synced` resolves or anything was appended by the calls
+   * above. What an effect waits for must be synced before the effect.
    */
   appendSoon(entries: readonly NewEntry[]): readonly JournalEntry[];
   /** Resolves when all that was appended before the call is on disk; rejects with `journal-failed`. */

@@ -5,11 +5,14 @@ import { RecintoError } from "../errors.ts";
 export class AgentSession {
   readonly client: AgentClient;
   readonly #worktree: string;
+  readonly #opened: (session: string) => void;
   #opening: Promise<string> | undefined;
 
-  constructor(client: AgentClient, worktree: string) {
+  /** `opened` is told of each session, before it is used. */
+  constructor(client: AgentClient, worktree: string, opened: (session: string) => void) {
     this.client = client;
     this.#worktree = worktree;
+    this.#opened = opened;
   }
 
   /** Runs `call` with the session's id. A session that is gone was ended before the call began: it is made anew, once. */
@@ -26,7 +29,10 @@ export class AgentSession {
 
   #open(): Promise<string> {
     this.#opening ??= this.client.openSession(this.#worktree).then(
-      ({ session }) => session.id,
+      ({ session }) => {
+        this.#opened(session.id);
+        return session.id;
+      },
       (error: unknown) => {
         this.#opening = undefined;
         throw error;

@@ -12,7 +12,7 @@ import {
 } from "../limits.ts";
 import { BoundedOutput } from "./bounded-output.ts";
 import { refusedCommand } from "./refusal.ts";
-import { type Answer, type ToolCall, tool } from "./tool.ts";
+import { type Answer, GrantParam, type ToolCall, tool, WaitParam } from "./tool.ts";
 
 export const ExecInput = z.strictObject({
   command: z.string().min(1).max(COMMAND_CHARS_MAX).describe("One bash command line."),
@@ -23,17 +23,14 @@ export const ExecInput = z.strictObject({
     .min(1)
     .max(EXEC_TIMEOUT_MAX_MS / 1000)
     .optional(),
-  waitSeconds: z
-    .int()
-    .min(0)
-    .optional()
-    .describe("Longest wait for a person, where one is asked; 0: ask nobody."),
+  waitSeconds: WaitParam,
   outputBytes: z
     .int()
     .min(256)
     .max(MCP_OUTPUT_BYTES_MAX)
     .optional()
     .describe(`Bytes of output returned; ${MCP_OUTPUT_BYTES_DEFAULT} when absent.`),
+  grant: GrantParam,
 });
 
 export const ExecOutput = z.strictObject({
@@ -57,13 +54,11 @@ export const execTool = tool({
   run: (args, call) => execute(args, call),
 });
 
-/** What `request` adds says under which authority it runs. */
 export async function execute(
   args: z.output<typeof ExecInput>,
   { session, progress, signal }: ToolCall,
-  more: Partial<ClientRunRequest> = {},
 ): Promise<Answer<z.input<typeof ExecOutput>> | CallToolResult> {
-  const { command, cwd, stdin, timeoutSeconds, waitSeconds } = args;
+  const { command, cwd, stdin, timeoutSeconds, waitSeconds, grant } = args;
   const outputBytes = args.outputBytes ?? MCP_OUTPUT_BYTES_DEFAULT;
   const request: ClientRunRequest = {
     command,
@@ -71,7 +66,7 @@ export async function execute(
     ...(stdin === undefined ? {} : { stdin: Buffer.from(stdin) }),
     ...(timeoutSeconds === undefined ? {} : { timeoutMs: timeoutSeconds * 1000 }),
     ...(waitSeconds === undefined ? {} : { waitMs: waitSeconds * 1000 }),
-    ...more,
+    ...(grant === undefined ? {} : { handle: grant }),
   };
   return await session.use(async (id) => {
     const streams = {

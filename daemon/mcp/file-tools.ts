@@ -8,9 +8,21 @@ import {
   MCP_READ_BYTES_DEFAULT,
   MCP_STDIN_CHARS_MAX,
 } from "../limits.ts";
-import { type Answer, type ToolCall, tool } from "./tool.ts";
+import { type Answer, GrantParam, type ToolCall, tool, WaitParam } from "./tool.ts";
 
 const path = z.string().min(1).describe("Absolute, or relative to the worktree.");
+
+function given(
+  { grant: handle, waitSeconds }: { grant?: string | undefined; waitSeconds?: number | undefined },
+  { progress, signal }: ToolCall,
+) {
+  return {
+    signal,
+    onPending: (approval: string) => progress.waiting(approval),
+    ...(waitSeconds === undefined ? {} : { waitMs: waitSeconds * 1000 }),
+    ...(handle === undefined ? {} : { handle }),
+  };
+}
 
 export const ReadInput = z.strictObject({
   path,
@@ -21,6 +33,8 @@ export const ReadInput = z.strictObject({
     .max(MCP_OUTPUT_BYTES_MAX)
     .optional()
     .describe(`Most bytes; ${MCP_READ_BYTES_DEFAULT} when absent.`),
+  waitSeconds: WaitParam,
+  grant: GrantParam,
 });
 
 export const ReadOutput = z.strictObject({
@@ -45,13 +59,12 @@ export const readTool = tool({
 
 export function read(
   args: z.output<typeof ReadInput>,
-  { session, progress, signal }: ToolCall,
+  call: ToolCall,
 ): Promise<Answer<z.input<typeof ReadOutput>>> {
   const { path, offset = 0, length = MCP_READ_BYTES_DEFAULT } = args;
+  const { session } = call;
   return session.use(async (id) => {
-    const file = await session.client
-      .files(id)
-      .read(path, { offset, length }, { signal, onPending: (id) => progress.waiting(id) });
+    const file = await session.client.files(id).read(path, { offset, length }, given(args, call));
     const pieces: Buffer[] = [];
     for await (const piece of file.bytes) pieces.push(piece);
     const all = Buffer.concat(pieces);
@@ -101,6 +114,8 @@ export const WriteInput = z.strictObject({
     .regex(/^(?:absent|[0-9a-f]{64})$/)
     .optional()
     .describe("SHA-256 that it must have now, or `absent`: else nothing is written."),
+  waitSeconds: WaitParam,
+  grant: GrantParam,
 });
 
 export const WriteOutput = z.strictObject({
@@ -127,7 +142,7 @@ export const writeTool = tool({
 
 export function write(
   args: z.output<typeof WriteInput>,
-  { session, progress, signal }: ToolCall,
+  call: ToolCall,
 ): Promise<Answer<z.input<typeof WriteOutput>>> {
   const { path, content, base64, append, parents, executable, ifHash } = args;
   const how = {
@@ -136,13 +151,11 @@ export function write(
     ...(executable ? { executable } : {}),
     ...(ifHash === undefined ? {} : { ifHash }),
   };
+  const { session } = call;
   return session.use(async (id) => {
     const data = await session.client
       .files(id)
-      .write(path, Buffer.from(content, base64 ? "base64" : "utf8"), how, {
-        signal,
-        onPending: (id) => progress.waiting(id),
-      });
+      .write(path, Buffer.from(content, base64 ? "base64" : "utf8"), how, given(args, call));
     return { text: `${data.path}: ${data.bytes} bytes written, sha256 ${data.sha256}`, data };
   });
 }
@@ -151,6 +164,8 @@ const ListInput = z.strictObject({
   path: path.optional().describe("Folder; the worktree when absent."),
   after: z.string().min(1).optional().describe("Last name of the page before."),
   limit: z.int().min(1).max(FILE_LIST_MAX).optional(),
+  waitSeconds: WaitParam,
+  grant: GrantParam,
 });
 
 const ListOutput = z.strictObject({
@@ -172,11 +187,12 @@ export const listTool = tool({
   input: ListInput,
   output: ListOutput,
   annotations: { title: "List a folder", readOnlyHint: true, openWorldHint: false },
-  run: ({ path = ".", after, limit = MCP_LIST_DEFAULT }, { session, progress, signal }) =>
-    session.use(async (id) => {
+  run: ({ path = ".", after, limit = MCP_LIST_DEFAULT, ...authority }, call) =>
+    call.session.use(async (id) => {
       const page = { limit, ...(after === undefined ? {} : { after }) };
-      const given = { signal, onPending: (id: string) => progress.waiting(id) };
-      const { entries, total, next } = await session.client.files(id).list(path, page, given);
+      const { entries, total, next } = await call.session.client
+        .files(id)
+        .list(path, page, given(authority, call));
       const shown = entries.map(({ name, kind, size, target }) => ({
         name,
         kind,

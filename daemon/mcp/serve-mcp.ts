@@ -12,10 +12,13 @@ import {
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import { z } from "zod";
 import type { AgentClient } from "../api/client.ts";
+import { RecintoError } from "../errors.ts";
 import { MCP_MESSAGE_BYTES_MAX } from "../limits.ts";
 import { AgentSession } from "./agent-session.ts";
 import { execTool } from "./exec-tool.ts";
 import { listTool, readTool, writeTool } from "./file-tools.ts";
+import { authorityTools, grantTool, namedGrant } from "./grant-tools.ts";
+import { InterfaceWatch } from "./interface-watch.ts";
 import { Progress } from "./progress.ts";
 import { FailureSchema, failed, failedCall } from "./refusal.ts";
 import { statusTool } from "./status-tool.ts";
@@ -33,6 +36,7 @@ export interface McpParts {
 }
 
 const TOOLS: readonly Tool[] = [execTool, readTool, writeTool, listTool, statusTool];
+const NO_GRANTS: readonly Tool[] = authorityTools(null);
 
 const INSTRUCTIONS =
   "Work in the project through these tools: commands run in a sandbox that holds this worktree. What only reads or builds in it runs at once; the rest waits for a person (the call stays open, do not repeat it) or is refused with the reason and what to do instead.";
@@ -40,11 +44,24 @@ const INSTRUCTIONS =
 /** Resolves when the connection has ended and everything that was running on it was told to stop. */
 export async function serveMcp(parts: McpParts): Promise<void> {
   const { client, worktree, version, input, output } = parts;
-  const session = new AgentSession(client, worktree);
+  // A connection may have a server to begin with and another one when the client has said what it speaks.
+  const servers = new Set<Server>();
+  const watch = new InterfaceWatch(client, () => {
+    for (const server of servers) server.sendToolListChanged().catch(() => {});
+  });
+  const session = new AgentSession(client, worktree, (id) => watch.follow(id));
   const transport = new StdioServerTransport(input, output, {
     maxBufferSize: MCP_MESSAGE_BYTES_MAX,
   });
-  const handle = serveStdio(() => server(session, version), { transport });
+  const handle = serveStdio(
+    () => {
+      const made = server(session, watch, version);
+      servers.add(made);
+      made.onclose = () => servers.delete(made);
+      return made;
+    },
+    { transport },
+  );
   const { onclose } = transport;
   const closed = new Promise<void>((resolve) => {
     transport.onclose = () => {
@@ -55,26 +72,41 @@ export async function serveMcp(parts: McpParts): Promise<void> {
   // A connection that breaks off has no end that the transport would see.
   await Promise.race([closed, finished(input, { writable: false }).catch(() => {})]);
   await handle.close();
+  watch.end();
   client.close();
 }
 
-function server(session: AgentSession, version: string): Server {
+function server(session: AgentSession, watch: InterfaceWatch, version: string): Server {
   const server = new Server(
     { name: "recinto", version },
     { capabilities: { tools: { listChanged: true } }, instructions: INSTRUCTIONS },
   );
-  server.setRequestHandler("tools/list", () => ({ tools: TOOLS.map(shown) }));
+  server.setRequestHandler("tools/list", async () => ({
+    tools: (await toolsNow(session, watch)).map(shown),
+  }));
   server.setRequestHandler("tools/call", ({ params }, context) => {
-    const found = TOOLS.find(({ name }) => name === params.name);
-    if (found === undefined) {
-      throw new ProtocolError(
-        ProtocolErrorCode.InvalidParams,
-        `there is no tool ${JSON.stringify(params.name)}: tools/list shows those there are`,
-      );
-    }
-    return called(found, params.arguments ?? {}, session, context);
+    const { name, arguments: args = {} } = params;
+    const fixed = [...TOOLS, ...NO_GRANTS].find((tool) => tool.name === name);
+    const found = fixed ?? namedGrant(name, args);
+    if (found !== undefined) return called(found, args, session, context);
+    throw new ProtocolError(
+      ProtocolErrorCode.InvalidParams,
+      `there is no tool ${JSON.stringify(name)}: tools/list shows those there are`,
+    );
   });
   return server;
+}
+
+/** Exactly the authority of now; without the daemon, the tools that will say that it is away. */
+async function toolsNow(session: AgentSession, watch: InterfaceWatch): Promise<readonly Tool[]> {
+  try {
+    const now = await session.use((id) => watch.shown(id));
+    return [...TOOLS, ...authorityTools(now), ...now.grants.map(grantTool)];
+  } catch (error) {
+    if (!(error instanceof RecintoError)) throw error;
+    watch.notShown();
+    return [...TOOLS, ...NO_GRANTS];
+  }
 }
 
 function shown({ name, description, input, output, annotations }: Tool): ShownTool {

@@ -1,6 +1,7 @@
 /** What a tool of the MCP server is, and what one call of it is given and gives. */
 import type { CallToolResult, ToolAnnotations } from "@modelcontextprotocol/server";
-import type { z } from "zod";
+import { z } from "zod";
+import { GRANT_HANDLE_CHARS_MAX } from "../limits-authority.ts";
 import type { AgentSession } from "./agent-session.ts";
 import type { Progress } from "./progress.ts";
 
@@ -21,6 +22,20 @@ export interface ToolCall {
   /** Aborts when the client cancels the call or is gone. */
   readonly signal: AbortSignal;
 }
+
+/** The grant that a call rests on; the daemon picks one where that is clear. */
+export const GrantParam = z
+  .string()
+  .min(1)
+  .max(GRANT_HANDLE_CHARS_MAX)
+  .optional()
+  .describe("Handle of the grant that it rests on (h-…); not needed where one alone fits.");
+
+export const WaitParam = z
+  .int()
+  .min(0)
+  .optional()
+  .describe("Longest wait for a person, where one is asked; 0: ask nobody.");
 
 /** Ties a tool's function to its schemas. */
 export function tool<Input extends z.ZodObject, Output extends z.ZodObject>(

@@ -100,7 +100,10 @@ export function commandEnv(
   pinned: Readonly<Record<string, string>>,
   requested: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
-  for (const [name, value] of Object.entries(requested)) {
+  const added = Object.entries(requested);
+  // The same object for the same variables: it is encoded once for all commands.
+  if (added.length === 0) return pinned;
+  for (const [name, value] of added) {
     const why = refusedEnvName(name);
     if (why !== null) {
       throw new RecintoError("bad-request", `variable ${JSON.stringify(name)} refused: ${why}`, {

@@ -1,5 +1,5 @@
 /** Names for what the supervisor makes: the kind, then enough randomness to be unique and short enough to type. */
-import { randomBytes } from "node:crypto";
+import { randomFillSync } from "node:crypto";
 
 export type IdKind =
   | "session"
@@ -29,8 +29,19 @@ const PREFIX: Readonly<Record<IdKind, string>> = {
 const LETTERS = "23456789abcdefghijkmnpqrstuvwxyz";
 const LENGTH = 12;
 
+/** Randomness is fetched for many ids at a time: one call for each costs as much as judging a command's words. */
+const pool = Buffer.alloc(256 * LENGTH);
+let used = pool.length;
+
 /** `q-4k7mq2x9hwpd`: 60 random bits. Ids are names, not secrets: who may use one is decided by who calls. */
 export const randomId: NewId = (kind) => {
-  const letters = [...randomBytes(LENGTH)].map((byte) => LETTERS.charAt(byte % LETTERS.length));
-  return `${PREFIX[kind]}-${letters.join("")}`;
+  if (used === pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  let id = `${PREFIX[kind]}-`;
+  for (const end = used + LENGTH; used < end; used++) {
+    id += LETTERS.charAt((pool[used] as number) % LETTERS.length);
+  }
+  return id;
 };

@@ -219,9 +219,7 @@ async function* startWithin(
   ]);
   // One wait for the disk covers all that was recorded about this command, and other commands share it. What cannot
   // have an effect need not wait for it: its record outlives this process already.
-  const synced = deps.journal.synced();
-  if (held.harmless) synced.catch(() => undefined);
-  else await synced;
+  if (!held.harmless) await deps.journal.synced();
   // A grant may have closed meanwhile: from here to the start there is no pause.
   if (signal.aborted) {
     const error = signal.reason instanceof Error ? signal.reason : new Error("given up");

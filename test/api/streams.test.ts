@@ -1,10 +1,11 @@
 /** Streams of a command: what they carry, how they wait for a slow reader, and what happens when somebody leaves. */
 import { once } from "node:events";
-import { request } from "node:http";
+import { type IncomingMessage, request } from "node:http";
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AgentClient, adminClient, agentClient } from "../../daemon/api/client.ts";
+import { FRAMES_TYPE } from "../../daemon/api/stream-frames.ts";
 import { RecintoError } from "../../daemon/errors.ts";
 import type { RunEvent } from "../../daemon/supervisor/types.ts";
 import { aborted, approval, DECISION, EXIT } from "./fake-supervisor.ts";
@@ -154,6 +155,30 @@ test("a slow reader stops the command from being read; nothing piles up", async 
   let bytes = 0;
   for await (const part of response) bytes += (part as Buffer).length;
   expect(bytes).toBeGreaterThan(4_000 * chunk.length);
+});
+
+test("a framed command that is over at once is one answer of known length", async () => {
+  const lengthOf = async (events: readonly RunEvent[]) => {
+    api.supervisor.script = async function* () {
+      yield* events;
+    };
+    const [response] = (await once(
+      request({
+        socketPath: api.agentSocket("alpha"),
+        method: "POST",
+        path: `/v1/sessions/${session}/exec`,
+        headers: { "content-type": "application/json", accept: FRAMES_TYPE },
+      }).end(JSON.stringify({ command: "true" })),
+      "response",
+    )) as [IncomingMessage];
+    let bytes = 0;
+    for await (const part of response) bytes += (part as Buffer).length;
+    return [response.headers["content-length"], String(bytes)];
+  };
+  const [told, came] = await lengthOf([DECISION, EXIT]);
+  expect(told).toBe(came);
+  // Output goes as it comes: nobody knows how much there will be.
+  expect((await lengthOf([DECISION, output(Buffer.from("a")), EXIT]))[0]).toBeUndefined();
 });
 
 test("a client that leaves aborts its command, also while nothing is written", async () => {

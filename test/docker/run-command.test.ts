@@ -21,12 +21,12 @@ import {
   run,
   World,
 } from "../supervisor/world.ts";
-import { IMAGES, SOCKET, whyNot } from "./rig.ts";
+import { EXECUTORS, IMAGES, PROGRAM, SOCKET, whyNot } from "./rig.ts";
 
 const missing = await whyNot();
 const once = { answer: "approve", mode: "once" } as const;
 
-describe.skipIf(missing)("a command in its container", () => {
+describe.skipIf(missing).each(EXECUTORS)("a command in its container, by %s", (executor) => {
   const engine = new DockerEngine(SOCKET);
   const owner = `test-${randomBytes(6).toString("hex")}`;
   const world = new World();
@@ -35,9 +35,15 @@ describe.skipIf(missing)("a command in its container", () => {
   beforeAll(async () => {
     await buildImage({ name: "base", imagesDir: IMAGES, store: engine, onProgress: console.log });
     world.openSandboxes = (hooks) =>
-      new Sandboxes({ engine, owner, imagesDir: IMAGES, clock: machineClock, ...hooks });
-    world.profile =
-      "extends: dev\napprovalWait: 5s\nlimits: {output: 1MiB, worktreeGrowth: 64MiB}\n";
+      new Sandboxes({
+        engine,
+        owner,
+        imagesDir: IMAGES,
+        clock: machineClock,
+        runner: { program: PROGRAM, socketsDir: join(world.folder, "runners") },
+        ...hooks,
+      });
+    world.profile = `extends: dev\napprovalWait: 5s\nexecutor: ${executor}\nlimits: {output: 1MiB, worktreeGrowth: 64MiB}\n`;
     await world.start();
     session = await world.open();
   });

@@ -42,6 +42,9 @@ describe.each(Object.keys(ERAS) as Era[])("over the socket, era %s", (era) => {
       "write_file",
       "list",
       "status",
+      "request_grant",
+      "release_grant",
+      "use_docs_h-1",
     ]);
     for (const { description, inputSchema, outputSchema } of tools) {
       expect(description?.length).toBeGreaterThan(20);

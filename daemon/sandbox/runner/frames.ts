@@ -107,32 +107,51 @@ export function resizeFrame(rows: number, columns: number): Buffer {
   return frame(TO_RUNNER.resize, u16(rows, columns));
 }
 
-/** Strings must hold no NUL: they end with one. */
+/** Variables as fields, by the object that holds them: every command of a sandbox has the same. */
+const encodedEnvs = new WeakMap<object, Buffer>();
+
+function envFields(env: Readonly<Record<string, string>>): Buffer {
+  const known = encodedEnvs.get(env);
+  if (known !== undefined) return known;
+  const fields = Object.entries(env).map(([name, value]) => textField("e", `${name}=${value}`));
+  const encoded = Buffer.concat(fields);
+  encodedEnvs.set(env, encoded);
+  return encoded;
+}
+
+function field(tag: string, value: Uint8Array): Buffer {
+  const bytes = Buffer.allocUnsafe(5 + value.length);
+  bytes[0] = tag.charCodeAt(0);
+  bytes.writeUInt32LE(value.length, 1);
+  bytes.set(value, 5);
+  return bytes;
+}
+
+function textField(tag: string, value: string): Buffer {
+  return field(tag, Buffer.from(`${value}\0`));
+}
+
+/** Strings must hold no NUL: they end with one. `env` must not be changed once it was given here. */
 export function specFrame(command: RunnerCommand): Buffer {
-  const fields: Buffer[] = [];
-  const field = (tag: string, value: Uint8Array) => {
-    const head = Buffer.allocUnsafe(5);
-    head[0] = tag.charCodeAt(0);
-    head.writeUInt32LE(value.length, 1);
-    fields.push(head, Buffer.from(value));
-  };
-  const text = (tag: string, value: string) => field(tag, Buffer.from(`${value}\0`));
-  for (const word of command.argv) text("a", word);
-  for (const word of command.direct ?? []) text("p", word);
-  for (const [name, value] of Object.entries(command.env)) text("e", `${name}=${value}`);
-  text("d", command.cwd);
-  field("u", u32(command.user.uid, command.user.gid));
-  if (command.stdin) field("i", new Uint8Array(0));
-  if (command.tty !== null) field("t", u16(command.tty.rows, command.tty.columns));
-  if (command.confinement !== null) {
-    const { writable, readOnly, tcp, wayOut } = command.confinement;
+  const { argv, direct = [], env, cwd, user, stdin, tty, confinement } = command;
+  const fields = [
+    ...argv.map((word) => textField("a", word)),
+    ...direct.map((word) => textField("p", word)),
+    envFields(env),
+    textField("d", cwd),
+    field("u", u32(user.uid, user.gid)),
+  ];
+  if (stdin) fields.push(field("i", new Uint8Array(0)));
+  if (tty !== null) fields.push(field("t", u16(tty.rows, tty.columns)));
+  if (confinement !== null) {
+    const { writable, readOnly, tcp, wayOut } = confinement;
     if (wayOut !== undefined) {
-      field("n", Buffer.concat([wayOut.token, Buffer.from(`${wayOut.socket}\0`)]));
+      fields.push(field("n", Buffer.concat([wayOut.token, Buffer.from(`${wayOut.socket}\0`)])));
     }
-    field("c", Buffer.from([readOnly ? 1 : 0, tcp ? 1 : 0]));
-    for (const path of writable) text("w", path);
+    fields.push(field("c", Buffer.from([readOnly ? 1 : 0, tcp ? 1 : 0])));
+    fields.push(...writable.map((path) => textField("w", path)));
   }
-  field("l", u32(Math.ceil((command.fileBytes ?? 0) / 1024), command.openFiles ?? 0));
+  fields.push(field("l", u32(Math.ceil((command.fileBytes ?? 0) / 1024), command.openFiles ?? 0)));
   return frame(TO_RUNNER.spec, Buffer.concat(fields));
 }
 
