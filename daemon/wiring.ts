@@ -22,11 +22,12 @@ import { isJournalStream, journaldSink } from "./service/journald.ts";
 import { parseProfile, resolveProfile, SHIPPED_PROFILES_DIR } from "./settings/profiles.ts";
 import { createRegistry, type Registry } from "./settings/registry.ts";
 import type { DaemonConfig } from "./settings/types.ts";
-import { watchedWall } from "./supervisor/accounts.ts";
+import { namesOf, readAccounts, watchedWall } from "./supervisor/accounts.ts";
 import { randomId } from "./supervisor/ids.ts";
 import type { SupervisorDeps } from "./supervisor/ports.ts";
 import { privateGitPort } from "./supervisor/private-git-port.ts";
 import { keepRecordFor } from "./supervisor/retention.ts";
+import { rightsOf } from "./supervisor/roles.ts";
 import { SteadyClock } from "./supervisor/steady-clock.ts";
 import { createSupervisor } from "./supervisor/supervisor.ts";
 import type { Supervisor } from "./supervisor/supervisor-interface.ts";
@@ -177,6 +178,10 @@ function openSockets(
       supervisor,
       profiles,
       version: VERSION,
+      rights: (caller) =>
+        rightsOf(caller.uid, config.roles, process.getuid?.() ?? 0, () =>
+          namesOf(caller, readAccounts()),
+        ),
       // Loaded by the first agent that wants it: most never do.
       serveMcp: async (connection, dial, worktree) => {
         const { serveMcp } = await import("./mcp/serve-mcp.ts");

@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import { z } from "zod";
 import { type ErrorCode, RecintoError } from "../errors.ts";
 import type { Profile } from "../settings/types.ts";
+import type { Right, Rights } from "../supervisor/roles.ts";
 import type { Supervisor } from "../supervisor/supervisor-interface.ts";
 import type { Caller } from "../supervisor/types.ts";
 import type { BytesAnswer } from "./byte-bodies.ts";
@@ -20,6 +21,8 @@ export interface Backend {
     check(name: string, text: string): Profile;
   };
   readonly version: string;
+  /** What a caller of the admin socket may do; undefined: everything. */
+  readonly rights?: (caller: Caller) => Rights | undefined;
   /** The OpenAPI description of all routes. */
   readonly openApi: () => Readonly<Record<string, unknown>>;
   /** Resolves when every project has its socket, so that who added one may use it at once. */
@@ -89,6 +92,10 @@ export interface Route {
     readonly protocol: string;
     readonly serve: (backend: Backend, request: UpgradeRequest<never, never>) => Promise<void>;
   };
+  /** What it takes on the admin socket; to look for GET, to administer for all else. */
+  readonly right?: Right;
+  /** It shows or touches only what the caller's roles reach, though its request names no project. */
+  readonly narrows?: boolean;
   /** Errors worth telling in the OpenAPI file, besides those of every route. */
   readonly errors: readonly ErrorCode[];
   /** A value (JSON), null (204) or, with `lines`, what is to be sent line by line. */
@@ -116,6 +123,8 @@ interface RouteParts<Path extends string, Query extends z.ZodObject, Body extend
   readonly query?: Query;
   readonly body?: Body;
   readonly takes?: string;
+  readonly right?: Right;
+  readonly narrows?: boolean;
   readonly errors?: readonly ErrorCode[];
 }
 

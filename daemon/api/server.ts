@@ -18,6 +18,7 @@ import { announcer, type BytesAnswer, BytesBody, sendBytes } from "./byte-bodies
 import { callerOf } from "./caller.ts";
 import { duplexPair } from "./duplex-pair.ts";
 import { protocolError, toRecintoError } from "./known-errors.ts";
+import { permit } from "./permit.ts";
 import { refuseBrowsers } from "./refuse-browsers.ts";
 import type { Backend, Route, RouteRequest } from "./route.ts";
 import { echo, findRoute, parsePart, queryOf } from "./router.ts";
@@ -64,7 +65,7 @@ export function createApiServer(parts: ServerParts): ApiServer {
 
   http.on("connection", (connection: Socket) => {
     if (callers.has(connection)) return;
-    const caller = callerOf(connection, parts.socket);
+    const caller = withRights(callerOf(connection, parts.socket), parts.backend);
     if (caller === null) {
       parts.log.warn("a connection without peer credentials was refused");
       connection.destroy();
@@ -97,6 +98,12 @@ export function createApiServer(parts: ServerParts): ApiServer {
   http.on("drop", () => parts.log.warn({ limit: CONNECTIONS_MAX }, "too many connections"));
 
   return { http, close: (graceMs) => close(http, upgraded, graceMs) };
+}
+
+/** Roles are looked up once for each connection: who lost one keeps it no longer than a connection lasts. */
+function withRights(caller: Caller | null, { rights }: Backend): Caller | null {
+  if (caller === null || caller.socket.kind !== "admin") return caller;
+  return { ...caller, socket: { kind: "admin", rights: rights?.(caller) } };
 }
 
 async function serve(
@@ -152,6 +159,7 @@ async function answer(
   const content = new BytesBody(request, response);
   if (route.takes === undefined && request.headers.expect !== undefined) response.writeContinue();
   const { body, rest } = await bodyOf(route, request, parts.bodies);
+  permit(route, caller, checkedParams, query, body);
   // The table holds routes of every shape; each was made by a function that ties its handler to its schemas.
   const given = {
     caller,

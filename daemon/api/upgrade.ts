@@ -6,6 +6,7 @@ import { RecintoError } from "../errors.ts";
 import type { Caller } from "../supervisor/types.ts";
 import { errorBody, sendRawError } from "./answer.ts";
 import { toRecintoError } from "./known-errors.ts";
+import { permit } from "./permit.ts";
 import { refuseBrowsers } from "./refuse-browsers.ts";
 import type { Backend, Route } from "./route.ts";
 import { echo, findRoute, parsePart, queryOf } from "./router.ts";
@@ -69,9 +70,11 @@ function checked(routes: readonly Route[], caller: Caller, request: IncomingMess
   if (upgrade === undefined || wanted?.toLowerCase() !== upgrade.protocol) {
     throw new RecintoError("bad-upgrade", `${echo(path)} does not upgrade to ${echo(wanted)}`);
   }
+  const query = parsePart(route.query, "query", queryOf(new URLSearchParams(search)));
+  permit(route, caller, params, query);
   return {
     upgrade,
     params: parsePart(route.params, "path", params),
-    query: parsePart(route.query, "query", queryOf(new URLSearchParams(search))),
+    query,
   };
 }

@@ -10,12 +10,34 @@ import type { DaemonConfig } from "./types.ts";
 export const CONFIG_FILE = "/etc/recinto/config.yaml";
 
 const CONFIG_PATH_CHARS_MAX = 1024;
+const CONFIG_ROLES_MAX = 64;
 
 const absolute = z
   .string()
   .max(CONFIG_PATH_CHARS_MAX)
   .refine((path) => path.startsWith("/") && posix.normalize(path) === path && path !== "/", {
     error: "must be an absolute path without . or ..",
+  });
+
+const accountName = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_.-]{0,31}\$?$/, { error: "must be the name of a user or group" });
+
+const roleAssignment = z
+  .strictObject({
+    role: z.enum(["admin", "approver", "orchestrator", "auditor"]),
+    users: z.array(accountName).default([]),
+    groups: z.array(accountName).default([]),
+    projects: z
+      .array(z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/))
+      .min(1)
+      .optional(),
+  })
+  .refine(({ users, groups }) => users.length + groups.length > 0, {
+    error: "names nobody: add users or groups",
+  })
+  .refine(({ role, projects }) => role !== "admin" || projects === undefined, {
+    error: "an admin is one of all projects: take projects out, or name another role",
   });
 
 export const configFile = z.strictObject({
@@ -36,6 +58,13 @@ export const configFile = z.strictObject({
     .nullable()
     .default(null)
     .describe("Group that may use admin.sock; null for root alone."),
+  roles: z
+    .array(roleAssignment)
+    .max(CONFIG_ROLES_MAX)
+    .default([])
+    .describe(
+      "What members of `adminGroup` may do, each `{role, users?, groups?, projects?}`: `admin` everything, `approver` look and answer, `orchestrator` look and set contracts, phases and grants, `auditor` look. Without any all of them are admins; with some, who has none may do nothing. Root always may.",
+    ),
   engineSocket: absolute.default("/var/run/docker.sock").describe("Unix socket of the engine."),
   agentsShareApproverUid: z
     .boolean()

@@ -2,6 +2,17 @@
 import type { PolicySettings, Rule } from "../policy/types.ts";
 import type { NetworkSettings } from "./network-schema.ts";
 
+export type RoleName = "admin" | "approver" | "orchestrator" | "auditor";
+
+/** Who has a role, by name. */
+export interface RoleAssignment {
+  readonly role: RoleName;
+  readonly users: readonly string[];
+  readonly groups: readonly string[];
+  /** Absent: all of them. */
+  readonly projects?: readonly string[] | undefined;
+}
+
 export interface DaemonConfig {
   /** Sockets; /run/recinto. */
   readonly runDir: string;
@@ -16,6 +27,8 @@ export interface DaemonConfig {
   readonly adminGroup: string | null;
   /** Unix socket of the engine. */
   readonly engineSocket: string;
+  /** None: whoever reaches admin.sock may do everything. */
+  readonly roles: readonly RoleAssignment[];
   readonly agentsShareApproverUid: boolean;
   readonly watcher: "watch" | "chokidar";
   readonly logLevel: "debug" | "info" | "warn" | "error";

@@ -1,6 +1,8 @@
 /** Which users and groups could open admin.sock, from the machine's account files. */
 import { readFileSync, statSync } from "node:fs";
 import type { AdminWall } from "./identity.ts";
+import type { Names } from "./roles.ts";
+import type { Caller } from "./types.ts";
 
 export interface AccountFiles {
   readonly passwd: string;
@@ -57,6 +59,22 @@ export function adminWall(
     }
   }
   return { uids, gids, agentsShareApproverUid: config.agentsShareApproverUid };
+}
+
+/** What the user and groups of a caller are called; a user listed as a member counts even before a new login. */
+export function namesOf(
+  { uid, gid, groups }: Pick<Caller, "uid" | "gid" | "groups">,
+  accounts: AccountFiles,
+): Names {
+  const users = records(accounts.passwd).flatMap(([name = "", , id]) =>
+    id === String(uid) ? [name] : [],
+  );
+  const gids = new Set([gid, ...groups].map(String));
+  const named = records(accounts.group).flatMap(([name = "", , id = "", members = ""]) => {
+    const member = members.split(",").some((user) => users.includes(user));
+    return member || gids.has(id) ? [name] : [];
+  });
+  return { users, groups: named };
 }
 
 function records(text: string): string[][] {

@@ -28,6 +28,7 @@ import {
 } from "./past-actions.ts";
 import type { SupervisorDeps } from "./ports.ts";
 import { requireProject } from "./project-desk.ts";
+import { requireRight } from "./roles.ts";
 import type { RuleDesk } from "./rule-desk.ts";
 import { COUNTED_EVENTS, StatsCount } from "./stats.ts";
 import type { Health } from "./supervisor-interface.ts";
@@ -64,6 +65,7 @@ export class HistoryDesk implements HistoryCalls {
     requireAdmin(caller);
     const { journal, approvals } = this.#parts;
     const { action, project, verdict } = approvals.get(id);
+    requireRight(caller, "read", project);
     const offered = verdict.always ?? [];
     if (offered.length === 0) return [];
     const entries = journal.read({

@@ -1,9 +1,11 @@
 /** Projects as callers see and admins change them, and every change of settings on record. */
+
 import { RecintoError } from "../errors.ts";
 import type { EntryQuery, Journal, NewEntry } from "../journal/types.ts";
 import type { Registry, RegistryEvent } from "../settings/registry.ts";
 import type { Project } from "../settings/types.ts";
 import type { Log, SupervisorDeps } from "./ports.ts";
+import { mayLookAt } from "./roles.ts";
 import type { Caller } from "./types.ts";
 
 type Listener = (projects: readonly Project[]) => void;
@@ -30,9 +32,10 @@ export class ProjectDesk {
   }
 
   /** Admin: all. Agent: the project of its socket. */
-  visible({ socket }: Caller): readonly Project[] {
-    const all = this.registry.projects();
-    return socket.kind === "admin" ? all : all.filter(({ id }) => id === socket.project);
+  visible(caller: Caller): readonly Project[] {
+    const { socket } = caller;
+    const own = socket.kind === "agent" ? socket.project : null;
+    return this.registry.projects().filter(({ id }) => id === own || mayLookAt(caller, id));
   }
 
   /** Throws `unknown-project`, also for one that is there and not the caller's. */

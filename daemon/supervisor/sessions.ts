@@ -1,7 +1,9 @@
 /** The live sessions: one per sandbox, opened and found by who calls, ended when nothing uses them. */
+
 import { RecintoError } from "../errors.ts";
 import { RUNS_PER_SESSION_MAX, SESSION_IDLE_MAX_MS, SESSIONS_MAX } from "../limits.ts";
 import type { KeptSession } from "./recovery.ts";
+import { mayLookAt } from "./roles.ts";
 import type { Caller } from "./types.ts";
 
 export interface Session {
@@ -82,7 +84,7 @@ export class Sessions {
    */
   visible(caller: Caller, id: string): Session {
     const session = this.#live.get(id);
-    if (session !== undefined && (caller.socket.kind === "admin" || owns(caller, session))) {
+    if (session !== undefined && (mayLookAt(caller, session.project) || owns(caller, session))) {
       return session;
     }
     throw new RecintoError("unknown-session", `no session ${JSON.stringify(id)} of yours`);
@@ -98,7 +100,9 @@ export class Sessions {
   }
 
   visibleTo(caller: Caller): readonly Session[] {
-    return this.all().filter((session) => caller.socket.kind === "admin" || owns(caller, session));
+    return this.all().filter(
+      (session) => mayLookAt(caller, session.project) || owns(caller, session),
+    );
   }
 
   all(): readonly Session[] {

@@ -1,4 +1,5 @@
 /** The use cases wired together: each call checks who asks, then does one thing and puts it on record. */
+
 import { RecintoError } from "../errors.ts";
 import type { EntryQuery, JournalEntry, NewEntry, VerifyResult } from "../journal/types.ts";
 import { EXEC_LOST_AFTER_MS, EXEC_TERM_GRACE_MS, SHUTDOWN_GRACE_MS } from "../limits.ts";
@@ -24,6 +25,7 @@ import { prepareCommand } from "./prepared-command.ts";
 import { ProjectDesk } from "./project-desk.ts";
 import { endProject } from "./project-end.ts";
 import { openImports, takeOver } from "./recovery.ts";
+import { requireRight } from "./roles.ts";
 import { RuleDesk } from "./rule-desk.ts";
 import { RuleStore } from "./rule-store.ts";
 import { RunDesk } from "./run-desk.ts";
@@ -259,7 +261,8 @@ class TheSupervisor implements Supervisor {
 
   async answer(caller: Caller, id: string, answer: Answer): Promise<PendingApproval> {
     requireAdmin(caller);
-    const question = this.#approvals.get(id);
+    const question = this.approval(caller, id);
+    requireRight(caller, "answer", question.project);
     const own = this.#desk.agentUids(this.#registry.project(question.project));
     refuseAgentAsApprover(caller, new Set([...own, question.uid]), this.#deps.adminWall());
     return this.authority.answer(question, answer, caller.uid);

@@ -1,6 +1,8 @@
 /** The words of the use cases: who calls, what a session is, what a command yields. The API and MCP speak these. */
+
 import type { GrantableEffect, Resource } from "../authority/types.ts";
 import type { Effect, SavedRule, Verdict } from "../policy/types.ts";
+import type { Rights } from "./roles.ts";
 
 /** Who is calling, from the socket's peer credentials. Never from anything the caller says. */
 export interface Caller {
@@ -12,7 +14,8 @@ export interface Caller {
   /** Which socket: an agent's, with its project, or the admin's. */
   readonly socket:
     | { readonly kind: "agent"; readonly project: string }
-    | { readonly kind: "admin" };
+    /** `rights` absent: everything. */
+    | { readonly kind: "admin"; readonly rights?: Rights | undefined };
 }
 
 export interface SessionInfo {

@@ -28,6 +28,7 @@ export async function startApi(
     agentGid?: number | null | (() => number | null);
     adminGid?: number | null;
     runDir?: string;
+    rights?: Backend["rights"];
     serveMcp?: Backend["serveMcp"];
   } = {},
 ): Promise<RunningApi> {
@@ -43,6 +44,7 @@ export async function startApi(
       typeof options.agentGid === "function" ? options.agentGid() : (options.agentGid ?? null),
     backend: {
       supervisor,
+      ...(options.rights === undefined ? {} : { rights: options.rights }),
       profiles: {
         list: () => [],
         check: (name, text) => {

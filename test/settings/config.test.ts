@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { parseConfig } from "../../daemon/settings/config.ts";
 
 const DEFAULTS = {
+  roles: [],
   runDir: "/run/recinto",
   stateDir: "/var/lib/recinto",
   profilesDir: "/etc/recinto/profiles",

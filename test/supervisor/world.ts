@@ -164,6 +164,7 @@ policy: {rules: [{id: no-uname, pattern: "uname *", action: deny, justification:
       agentsShareApproverUid: this.agentsShareApproverUid,
       watcher: "watch",
       logLevel: "info",
+      roles: [],
       ...this.denialLimits,
     } as const;
     const quiet = () => undefined;

@@ -1,4 +1,5 @@
 /** Authority that ends, as the daemon keeps it: contracts and phases of admins, grants of agents, and what runs on them. */
+
 import { type AuthorityInterface, diffInterfaces, interfaceOf } from "../../authority/interface.ts";
 import { newLedger } from "../../authority/ledger.ts";
 import type { Outcome } from "../../authority/ledger-types.ts";
@@ -14,6 +15,7 @@ import { type Escort, together } from "../escort.ts";
 import { couldApprove, requireAdmin } from "../identity.ts";
 import type { SupervisorDeps } from "../ports.ts";
 import { requireProject } from "../project-desk.ts";
+import { requireRight } from "../roles.ts";
 import type { Session, Sessions } from "../sessions.ts";
 import type { Answer, Caller, PendingApproval } from "../types.ts";
 import { AnsweredGrants } from "./answered-grants.ts";
@@ -174,6 +176,7 @@ export class AuthorityDesk implements AuthorityCalls {
     requireAdmin(caller);
     const ledger = this.#book.all().find((each) => grantInfo(each, handle, this.#now()) !== null);
     if (ledger === undefined) throw unknownGrant(handle);
+    requireRight(caller, "orchestrate", ledger.project);
     this.#contracts.requirePerson(caller, ledger.project);
     const { uid } = caller;
     const waits = ledger.state.pending.some((each) => each.handle === handle);
