@@ -211,7 +211,7 @@ async function* startWithin(
     yield refusal;
     return;
   }
-  const confinement = held.text;
+  const confinement = wayOut === null ? held.text : `${held.text}; out by the proxy`;
   const right = asked === null ? {} : { approval: asked.approval, authority: asked.authority.id };
   const ids = { exec, sandbox: sandbox.id };
   deps.journal.appendSoon([

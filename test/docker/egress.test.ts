@@ -133,9 +133,12 @@ describe.skipIf(missing)("ways out", () => {
 
     test("an approved command reaches the host that a person read in it, on record", async () => {
       const someone = person(world);
-      const { stdout } = await run(world, session, `${CURL} http://files.example/hello`);
+      const { stdout, events } = await run(world, session, `${CURL} http://files.example/hello`);
       await someone.leave();
       expect(stdout).toBe("hello from outside\n");
+      expect(events.find(({ type }) => type === "started")).toMatchObject({
+        confinement: expect.stringMatching(/^landlock-\d+\+seccomp: .*; out by the proxy$/),
+      });
       expect(someone.asked.map(({ cannotTakeEffect }) => cannotTakeEffect)).toEqual([[]]);
       const [opened, closed] = world.recorded("egress.opened", "egress.closed");
       const authority = world.recorded("approval.answered").at(-1)?.[1].authority as { id: string };
