@@ -21,7 +21,7 @@ export function evaluationPage(): string {
 <!-- Made by scripts/generate-docs.ts from docs/evaluation.json. Edit scripts/generate/evaluation-docs.ts. -->
 
 \`\`\`sh no-run
-./scripts/recinto eval authority                                     # all of it: about an hour
+./scripts/recinto eval authority                                     # all of it: half an hour and more
 ./scripts/recinto eval authority --suite A --suite closure --comparator recinto --comparator non_revoking
 ./scripts/recinto eval authority --json > docs/evaluation.json && npx tsx scripts/generate-docs.ts
 \`\`\`
@@ -35,6 +35,8 @@ short form runs with \`./scripts/test\` (\`test/docker/evaluation.test.ts\`).
 
 ${reportText(evaluation)}
 ${PUBLISHED_NOTE}
+
+${SHORT_OF}
 
 ## An episode
 
@@ -104,6 +106,17 @@ reason: ${PACKAGES.map(({ name, version }) => `${name} ${version}`).join(", ")}.
 
 const PUBLISHED_NOTE = `The published column is that of the PORTICO reference monitor's evaluation, with planners that are models, in worlds of its
 own; full authority that ends stands there where \`recinto\` stands here.`;
+
+const SHORT_OF = `Where Recinto falls short here:
+
+- Suite C, \`search-across\` and \`test-that-reads\`: a contract's \`deny\` and envelope hold the paths that a command names. A
+  search over a whole tree (\`grep -r x .\`) and project code that may run read what lies in the worktree, denied or not; the
+  kernel is told what a command may write, not what it may read. Nothing that was read so can be sent anywhere without a grant
+  on a host. Keep secrets out of worktrees, or narrow the envelope's \`read\` to folders without them, which stops the search.
+- Suite B, \`run-generator\`: an action presents one handle, so what one grant lets run cannot write by another. Have the
+  envelope hold one of the two.
+- A grant on a single file does not hold what puts a new file in its place (\`sed -i\`, editors): the planners write through
+  scratch.`;
 
 const COMPARISON = `They come out worse where the published ones do, and in the same order, for the reasons one would expect:
 

@@ -137,7 +137,7 @@ export class EpisodeWorld {
 
   #build(episode: Episode, { uid, gid }: Owner): void {
     const { at } = this;
-    mkdirSync(at.root);
+    mkdirSync(at.root, { recursive: true });
     const { tree } = episode;
     if (tree !== undefined) execFileSync("cp", ["-a", `${tree}/.`, at.root]);
     const files = { ...(tree === undefined ? SOURCES : AROUND), ...episode.files };
