@@ -1,11 +1,13 @@
 /**
- * Entry of the long forms: `npm run chaos -- [kills|start] [--kills N] [--entries N] [--seed S] [--json]`; the seed is
- * printed first.
+ * Entry of the long forms: `npm run chaos -- [kills|engine|start] [--kills N] [--restarts N] [--entries N] [--seed S]
+ * [--json]`; the seed is printed first.
  */
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { Recintod } from "../docker/recintod.ts";
+import { surviveEngine } from "./engine.ts";
 import { surviveKills } from "./kills.ts";
+import { OwnEngine } from "./own-engine.ts";
 import { measureStart } from "./start-time.ts";
 
 const MAIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
@@ -14,6 +16,7 @@ const { values, positionals } = parseArgs({
   options: {
     kills: { type: "string" },
     entries: { type: "string" },
+    restarts: { type: "string" },
     seed: { type: "string" },
     json: { type: "boolean" },
   },
@@ -51,7 +54,25 @@ async function start(): Promise<boolean> {
   return true;
 }
 
-const FORMS: Readonly<Record<string, () => Promise<boolean>>> = { kills, start };
+async function engine(): Promise<boolean> {
+  const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 32));
+  const restarts = Number(values.restarts ?? 10);
+  console.error(`chaos: engine --restarts ${restarts} --seed ${seed}`);
+  const own = new OwnEngine();
+  const daemon = new Recintod({ main: MAIN, engine: own.socket });
+  try {
+    await own.start();
+    await daemon.start();
+    const report = await surviveEngine({ daemon, engine: own, restarts, seed });
+    tell(report);
+    return report.problems.length === 0;
+  } finally {
+    await daemon.close();
+    own.close();
+  }
+}
+
+const FORMS: Readonly<Record<string, () => Promise<boolean>>> = { kills, engine, start };
 const [name = "kills"] = positionals;
 const form = FORMS[name];
 if (form === undefined) {

@@ -82,10 +82,10 @@ export class Record {
     });
   }
 
-  /** Commands of former daemons that do not have exactly one outcome. */
-  silent(): string[] {
+  /** Commands from before this entry, or of former daemons, that do not have exactly one outcome. */
+  silent(before = this.#lastStart): string[] {
     return [...this.#execs].flatMap(([id, { seq, outcomes }]) =>
-      seq < this.#lastStart && outcomes.length !== 1 ? [`${id}: ${outcomes.length} outcomes`] : [],
+      seq < before && outcomes.length !== 1 ? [`${id}: ${outcomes.length} outcomes`] : [],
     );
   }
 

@@ -24,16 +24,20 @@ export class Recintod {
   readonly base: string;
   readonly runDir: string;
   readonly configFile: string;
-  readonly engine = new EngineRelay();
+  readonly engine: EngineRelay;
   admin: AdminClient;
   process: ChildProcess | undefined;
   stderr = "";
   readonly #main: string;
   #log = "";
 
-  /** `main`: another program than this checkout's own source, such as a built one. */
-  constructor({ main = MAIN }: { readonly main?: string } = {}) {
+  /** `main`: another program than this checkout's own source, such as a built one. `engine`: another than the machine's. */
+  constructor({
+    main = MAIN,
+    engine = SOCKET,
+  }: { readonly main?: string; readonly engine?: string } = {}) {
     this.#main = main;
+    this.engine = new EngineRelay(engine);
     // Short: a socket's path may have 107 bytes. Passable, as /run and /srv are.
     this.base = mkdtempSync(join(tmpdir(), "rd-"));
     chmodSync(this.base, 0o755);
@@ -90,7 +94,8 @@ engineSocket: ${join(base, "engine.sock")}
   /** The exit code. */
   async stop(signal: "SIGTERM" | "SIGKILL" = "SIGTERM"): Promise<number | null> {
     const child = this.process;
-    if (child === undefined || child.exitCode !== null) return child?.exitCode ?? null;
+    if (child === undefined) return null;
+    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
     const ended = once(child, "exit");
     child.kill(signal);
     const [code] = await ended;
@@ -159,11 +164,16 @@ engineSocket: ${join(base, "engine.sock")}
 class EngineRelay {
   #server: Server | undefined;
   readonly #connections = new Set<Socket>();
+  readonly #target: string;
+
+  constructor(target: string) {
+    this.#target = target;
+  }
 
   async open(path: string): Promise<void> {
     if (this.#server !== undefined) return;
     const server = createServer({ allowHalfOpen: true }, (near) => {
-      const far = connect({ path: SOCKET, allowHalfOpen: true });
+      const far = connect({ path: this.#target, allowHalfOpen: true });
       for (const [one, other] of [
         [near, far],
         [far, near],
