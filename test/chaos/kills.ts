@@ -128,7 +128,8 @@ async function lookAtOpen(
   record: Record,
   report: KillReport,
 ): Promise<void> {
-  const questions = record.pending();
+  // One whose time ended while no daemon was there is recorded as timed out, which the next look at the record sees.
+  const questions = record.pending().filter(({ expiresAt }) => expiresAt > Date.now() + 1_000);
   for (const { id, createdAt, expiresAt, command } of questions) {
     const found = await daemon.admin.approval(id).catch(() => null);
     if (found === null) report.problems.push(`question ${id} is gone`);
