@@ -1,9 +1,7 @@
 /** The evaluation's short form: the first episodes of each suite, and that what is compared with comes out worse. */
 import { beforeAll, describe, expect, test } from "vitest";
-import { DockerEngine } from "../../daemon/sandbox/docker/docker-engine.ts";
-import { buildImage } from "../../daemon/sandbox/image-build.ts";
 import { type Evaluation, evaluateAuthority } from "../eval/evaluation.ts";
-import { IMAGES, SOCKET, whyNot } from "./rig.ts";
+import { whyNot } from "./rig.ts";
 
 const missing = await whyNot();
 const SEED = 1;
@@ -13,8 +11,6 @@ describe.skipIf(missing)("authority that ends, against comparators (C8, C9)", ()
   let suites: Evaluation["suites"];
 
   beforeAll(async () => {
-    const store = new DockerEngine(SOCKET);
-    await buildImage({ name: "base", imagesDir: IMAGES, store, onProgress: console.log });
     const evaluation = await evaluateAuthority({
       suites: ["A", "B", "C", "closure"],
       comparators: ["recinto", "full_access", "non_revoking"],

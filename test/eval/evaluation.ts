@@ -1,8 +1,10 @@
 /** `recinto eval authority`: plays the suites against Recinto and its comparators, and prints what was measured. */
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { DockerEngine } from "../../daemon/sandbox/docker/docker-engine.ts";
+import { buildImage } from "../../daemon/sandbox/image-build.ts";
 import { Arena, ENGINE_SOCKET } from "./arena.ts";
 import { LATE_READS, type LateResult, STALE_EFFECTS, useLate } from "./closure-slice.ts";
 import { COMPARATORS, type ComparatorName } from "./comparators.ts";
@@ -64,7 +66,9 @@ export async function evaluateAuthority(options: EvaluationOptions): Promise<Eva
   const started = performance.now();
   if (process.getuid?.() !== 0)
     throw new Error("it makes worktrees of another user: run it as root");
-  await new DockerEngine(ENGINE_SOCKET).info();
+  const store = new DockerEngine(ENGINE_SOCKET);
+  const imagesDir = fileURLToPath(new URL("../../images/", import.meta.url));
+  await buildImage({ name: "base", imagesDir, store, onProgress: options.tell });
   const folder = mkdtempSync("/var/tmp/recinto-eval-");
   chmodSync(folder, 0o755);
   const { seed, suites: wanted, tell } = options;
