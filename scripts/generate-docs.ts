@@ -4,6 +4,7 @@ import { openApi } from "../daemon/api/openapi.ts";
 import { ROUTES } from "../daemon/api/routes/table.ts";
 import { apiPage } from "./generate/api-docs.ts";
 import { authorityPage, contractJsonSchema } from "./generate/contract-docs.ts";
+import { evaluationPage } from "./generate/evaluation-docs.ts";
 import { bashCompletion, recintodPage, recintoPage } from "./generate/man-pages.ts";
 import { policyPage } from "./generate/policy-docs.ts";
 import { profileJsonSchema, profilesPage } from "./generate/profile-docs.ts";
@@ -22,6 +23,7 @@ export const DOCUMENTS: Readonly<Record<string, () => string>> = {
   "docs/man/recinto.1": recintoPage,
   "docs/man/recintod.8": recintodPage,
   "scripts/completion.bash": bashCompletion,
+  "docs/evaluation.md": evaluationPage,
   "docs/openapi.json": () => `${JSON.stringify(openApi(ROUTES, version), null, 2)}\n`,
 };
 
