@@ -40,7 +40,7 @@ export function step(before: LedgerState, command: LedgerCommand): Step {
   const draft: Draft = { state: { ...before, now }, events: [] };
   expire(draft);
   const outcome = apply(draft, command);
-  const replaced = draft.state.contract !== before.contract;
+  const replaced = draft.events.some(({ type }) => type === "contract.set");
   if (replaced || shown(draft.state) !== shown(before)) {
     draft.state.epoch = before.epoch + 1;
     emit(draft, { type: "epoch.bumped", epoch: draft.state.epoch });

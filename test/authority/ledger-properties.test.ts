@@ -111,6 +111,21 @@ const command = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ type: fc.constant("release" as const), handle }) },
   { weight: 6, arbitrary: fc.record({ type: fc.constant("closingDone" as const), handle }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constant("sessionEnded" as const),
+      reason: fc.constant("over"),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constant("contractSet" as const),
+      contract: fc.constantFrom(CONTRACT, CONTRACT, CONTRACT, null),
+      by,
+    }),
+  },
 );
 
 /** Mostly small steps forward; sometimes an hour, sometimes back, sometimes no number. */
@@ -223,7 +238,7 @@ it("every right has a reason, somebody who let it be, an end, and its closures (
   });
 });
 
-it("epochs only grow, by one, and exactly when a handle, a phase or a rule's way back changed (C3)", () => {
+it("epochs only grow, by one, and exactly when the contract, a handle, a phase or a rule's way back changed (C3)", () => {
   every((seen) => {
     for (const { before, step } of seen) {
       const shown = ({ phase, grants, spent }: LedgerState) => ({
@@ -231,7 +246,9 @@ it("epochs only grow, by one, and exactly when a handle, a phase or a rule's way
         live: grants.filter(({ state }) => state === "live").map(({ handle }) => handle),
         spent: spent.map(({ rule }) => rule).sort(),
       });
-      const changed = JSON.stringify(shown(before)) !== JSON.stringify(shown(step.state));
+      const changed =
+        step.events.some(({ type }) => type === "contract.set") ||
+        JSON.stringify(shown(before)) !== JSON.stringify(shown(step.state));
       expect(step.state.epoch).toBe(before.epoch + (changed ? 1 : 0));
       const bumps = step.events.filter(({ type }) => type === "epoch.bumped");
       expect(bumps).toEqual(changed ? [{ type: "epoch.bumped", epoch: step.state.epoch }] : []);
@@ -291,7 +308,8 @@ it("what a trusted event ended comes back only by a person or the phase, whateve
     const ended = new Set<string>();
     for (const { command, step } of seen) {
       for (const event of step.events) {
-        if (event.type === "phase.changed") ended.clear();
+        // Another contract is the admin's word.
+        if (event.type === "phase.changed" || event.type === "contract.set") ended.clear();
         if (event.type === "grant.granted" && event.grant.rule !== null) {
           if (command.type === "request") expect(ended).not.toContain(event.grant.rule);
           else ended.delete(event.grant.rule);
