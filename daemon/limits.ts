@@ -66,6 +66,9 @@ export const PENDING_MAX = 1_024;
 /** Between two `pending` lines of a held-open request, so that clients and proxies see life. */
 export const PENDING_KEEPALIVE_MS = 15_000;
 
+/** Longest that one request waits for a question to be over; a client that waits on asks again. */
+export const APPROVAL_POLL_WAIT_MAX_MS = 60_000;
+
 /** How often the engine is asked whether it is there, so that its going and coming is known without a command. */
 export const ENGINE_POLL_MS = 5_000;
 /** Stop of the daemon: answers that are still being read after everything has ended get this long. */

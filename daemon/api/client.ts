@@ -65,10 +65,12 @@ export function agentClient(options: TransportOptions) {
       http.json<Session>({ method: "GET", path: `/v1/sessions/${encode(id)}` }),
     closeSession: (id: string) =>
       http.json<void>({ method: "DELETE", path: `/v1/sessions/${encode(id)}` }),
-    approval: (session: string, id: string) =>
+    /** `waitMs`: answered once it is over, or after so long. */
+    approval: (session: string, id: string, waitMs?: number) =>
       http.json<Approval>({
         method: "GET",
         path: `/v1/sessions/${encode(session)}/approvals/${encode(id)}`,
+        query: { waitMs },
       }),
     check: (session: string, command: string, cwd?: string) =>
       http.json<Verdict>({

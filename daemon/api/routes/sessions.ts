@@ -1,6 +1,7 @@
 /** Routes of an agent's task: its sessions, its commands, its own questions. Admins see and end sessions. */
 import { z } from "zod";
 import { RecintoError } from "../../errors.ts";
+import { APPROVAL_POLL_WAIT_MAX_MS } from "../../limits.ts";
 import type { RunEvent, RunRequest } from "../../supervisor/types.ts";
 import { type Backend, jsonRoute, linesRoute, type RouteRequest } from "../route.ts";
 import {
@@ -16,6 +17,7 @@ import {
   type RunRequest as RunRequestBody,
   RunRequestSchema,
 } from "../schema-run.ts";
+import { CountTextSchema } from "../schema-text.ts";
 import { bytesOf, stdinOf, wireEvents } from "../wire-events.ts";
 
 export const listSessions = jsonRoute({
@@ -69,16 +71,30 @@ export const showOwnApproval = jsonRoute({
   sockets: ["agent"],
   summary:
     "One question of this session, for an agent that polls instead of holding its request open.",
+  query: z.strictObject({
+    waitMs: CountTextSchema.pipe(z.int().max(APPROVAL_POLL_WAIT_MAX_MS))
+      .exactOptional()
+      .meta({ description: "Answer once it is over, or after so many milliseconds." }),
+  }),
   answer: ApprovalSchema,
   errors: ["unknown-session", "unknown-approval"],
-  handle: ({ supervisor }, { caller, params }) => {
+  handle: async ({ supervisor }, { caller, params, query, signal }) => {
     const { id } = supervisor.session(caller, params.session);
-    const own = supervisor.approvals(caller, { session: id });
-    const found = own.find((approval) => approval.id === params.approval);
-    if (found === undefined) {
+    const find = () => {
+      const own = supervisor.approvals(caller, { session: id });
+      const found = own.find((approval) => approval.id === params.approval);
+      if (found !== undefined) return found;
       throw new RecintoError("unknown-approval", `this session has no question ${params.approval}`);
+    };
+    const { waitMs = 0 } = query;
+    if (find().state === "pending" && waitMs > 0) {
+      const until = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
+      // Subscribes before anything else gets its turn: no answer falls in between.
+      for await (const change of supervisor.watchApprovals(caller, until)) {
+        if (change.id === params.approval && change.state !== "pending") break;
+      }
     }
-    return found;
+    return find();
   },
 });
 
