@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import Database from "better-sqlite3";
 import { RecintoError } from "../errors.ts";
-import { JOURNAL_VERIFY_BATCH } from "../limits.ts";
+import { JOURNAL_VERIFY_BATCH } from "../limits-journal.ts";
 import type { Row } from "./chain.ts";
 import { GENESIS } from "./chain.ts";
 import { isCorruption, openError } from "./database.ts";

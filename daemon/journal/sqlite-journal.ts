@@ -2,13 +2,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type Database from "better-sqlite3";
 import { RecintoError } from "../errors.ts";
+import { JOURNAL_SYNC_SOON_MS } from "../limits.ts";
 import {
   JOURNAL_ENTRY_BYTES_MAX,
   JOURNAL_READ_DEFAULT,
   JOURNAL_READ_MAX,
-  JOURNAL_SYNC_SOON_MS,
   JOURNAL_VERIFY_BATCH,
-} from "../limits.ts";
+} from "../limits-journal.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import { type ChainState, entryHash, type Row } from "./chain.ts";
 import { INSERT_ROW, isCorruption, openDatabase } from "./database.ts";

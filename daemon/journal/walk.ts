@@ -1,7 +1,7 @@
 /** Walks the chain in a database: from where it begins, in batches, to the first entry that does not follow. */
 import type Database from "better-sqlite3";
 import { RecintoError } from "../errors.ts";
-import { JOURNAL_VERIFY_BATCH } from "../limits.ts";
+import { JOURNAL_VERIFY_BATCH } from "../limits-journal.ts";
 import { CHAIN_START, type ChainState, chainBreak, type Row } from "./chain.ts";
 import { isCorruption } from "./database.ts";
 import type { VerifyResult } from "./types.ts";

@@ -1,6 +1,6 @@
 /** How long the record is kept: now and then the daemon drops what is older than the config says. */
 import type { Journal } from "../journal/types.ts";
-import { JOURNAL_PRUNE_EVERY_MS } from "../limits.ts";
+import { JOURNAL_PRUNE_EVERY_MS } from "../limits-journal.ts";
 import type { Log } from "./ports.ts";
 
 const DAY_MS = 24 * 60 * 60_000;

@@ -115,6 +115,8 @@ export async function answerSome(
           : { answer: "deny", reason: "not now" },
       );
       report.questionsAnswered += 1;
+      // Else everything would ask after twenty refusals, and the load would come to a stand.
+      await daemon.admin.resetDenials({ project: one.project });
     } catch {
       // The daemon is away, or somebody was faster.
     }
@@ -135,8 +137,8 @@ async function lookAtOpen(
     if (found === null) report.problems.push(`question ${id} is gone`);
     else if (found.state === "cancelled") report.problems.push(`question ${id} was cancelled`);
     else if (
-      Math.abs(found.createdAt - createdAt) > 50 ||
-      Math.abs(found.expiresAt - expiresAt) > 50 ||
+      found.createdAt !== createdAt ||
+      found.expiresAt !== expiresAt ||
       found.command !== command
     ) {
       report.problems.push(`question ${id} came back as another one`);

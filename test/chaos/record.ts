@@ -90,7 +90,7 @@ export class Record {
   }
 
   #one(entry: JournalEntry): void {
-    const { event, data, seq, session, at } = entry;
+    const { event, data, seq, session } = entry;
     this.#seq = seq;
     switch (event) {
       case "daemon.started":
@@ -119,9 +119,8 @@ export class Record {
       case "approval.requested": {
         const id = data.approval as string;
         this.#questions.set(id, entry);
-        const command = data.command as string;
-        const expiresAt = at + (data.timeoutMs as number);
-        this.#pending.set(id, { id, createdAt: at, expiresAt, command });
+        const { command, createdAt, expiresAt } = data as unknown as OpenQuestion;
+        this.#pending.set(id, { id, createdAt, expiresAt, command });
         break;
       }
       case "approval.answered":

@@ -16,7 +16,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { RecintoError } from "../../daemon/errors.ts";
 import { openJournal } from "../../daemon/journal/sqlite-journal.ts";
 import type { Journal, NewEntry } from "../../daemon/journal/types.ts";
-import { JOURNAL_ENTRY_BYTES_MAX, JOURNAL_VERIFY_BATCH } from "../../daemon/limits.ts";
+import { JOURNAL_ENTRY_BYTES_MAX, JOURNAL_VERIFY_BATCH } from "../../daemon/limits-journal.ts";
 
 let folder: string;
 let path: string;
