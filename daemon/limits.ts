@@ -385,6 +385,12 @@ export const MCP_RULES_TOLD_MAX = 24;
 export const MCP_WATCH_RETRY_MS = 2_000;
 /** How often such a connection is tried by a frame of nothing: who is gone is noticed then at the latest. */
 export const TWO_WAY_KEEPALIVE_MS = 5_000;
+/** Named shells of one session, and what one remembers: variables and their bytes. */
+export const SHELLS_PER_SESSION_MAX = 8;
+export const SHELL_VARIABLES_MAX = 128;
+export const SHELL_STATE_BYTES_MAX = 64 * 1024;
+/** Reading what a command has left there takes milliseconds; a pipe put in its place would take for ever. */
+export const SHELL_READ_MS = 5_000;
 /** Rows or columns of a terminal: wide log viewers use some hundred. */
 export const TERMINAL_SIDE_MAX = 10_000;
 /** A hook has judged within this or says that it could not: agents give one half a minute or more, and then go on without. */

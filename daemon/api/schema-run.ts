@@ -62,6 +62,14 @@ export const RunRequestSchema = z
       description:
         "`started` is the last event; its `exec` is the id of the job, which goes on by itself.",
     }),
+    shell: z
+      .string()
+      .regex(/^[a-z0-9][a-z0-9-]{0,31}$/)
+      .exactOptional()
+      .meta({
+        description:
+          "A name: folder and exported variables go from one command to the next in it. Not under executor plain.",
+      }),
     waitMs: z.int().min(0).exactOptional().meta({
       description: "How long to wait for a person; 0: do not wait. The profile's when absent.",
     }),

@@ -15,6 +15,7 @@ import type { MountSource } from "./mount-source.ts";
 import { plainWords } from "./plain-words.ts";
 import type { Confinement } from "./runner/frames.ts";
 import { planSandbox } from "./sandbox-plan.ts";
+import { shellStateEnv } from "./shell-state.ts";
 import { LABELS, scratchOf } from "./spec.ts";
 
 export type SandboxEvent = "created" | "started" | "stopped" | "removed";
@@ -54,6 +55,8 @@ export interface SandboxCommand {
   readonly confinement?: Confinement;
   readonly tty?: ExecSpec["tty"];
   readonly background?: ExecSpec["background"];
+  /** Where its exported variables are left when it ends, in the sandbox's scratch; see shell-state.ts. */
+  readonly shellState?: string;
 }
 
 export interface SandboxHandle extends SandboxKey {
@@ -255,7 +258,9 @@ export class Sandboxes {
       const { executor } = entry;
       if (executor === null) throw new RecintoError("engine-failed", "the sandbox was stopped");
       const argv = commandArgv(command.command);
-      const env = commandEnv(spec.env, command.env ?? {});
+      const { shellState } = command;
+      const state = shellState === undefined ? {} : shellStateEnv(shellState);
+      const env = { ...commandEnv(spec.env, command.env ?? {}), ...state };
       entry.uses += 1;
       entry.cancelIdle();
       const release = () => {
@@ -266,7 +271,8 @@ export class Sandboxes {
         const { cwd, stdin, confinement = null, tty = null, background = null } = command;
         // Where it could change something, or talks to a terminal, bash stays in between: there a millisecond is nothing.
         const harmless = confinement?.readOnly && !confinement.tcp;
-        const words = harmless && tty === null ? plainWords(command.command) : null;
+        const words =
+          harmless && tty === null && shellState === undefined ? plainWords(command.command) : null;
         const direct = words === null ? {} : { direct: words };
         const how = { cwd, stdin, confinement, tty, background, ...direct };
         const process = await executor.exec({ ...how, argv, env, user: spec.user });

@@ -11,6 +11,7 @@ import {
 } from "../limits.ts";
 import { refusedEnvName } from "../sandbox/command.ts";
 import type { Profile } from "../settings/types.ts";
+import type { HeldShell } from "./shells.ts";
 import type { RunRequest, TerminalSize } from "./types.ts";
 
 export interface PreparedCommand {
@@ -22,6 +23,8 @@ export interface PreparedCommand {
   readonly stdinShown?: string;
   readonly tty: TerminalSize | null;
   readonly detach: boolean;
+  /** The named shell that it runs in. */
+  readonly shell?: HeldShell;
   readonly timeoutMs: number;
   readonly idleTimeoutMs: number | null;
   readonly outputBytesMax: number;

@@ -241,6 +241,7 @@ async function* startWithin(
       cwd: command.cwd,
       stdin: command.stdin !== undefined,
       background,
+      ...(command.shell === undefined ? {} : { shellState: command.shell.pathOf(exec) }),
       ...(command.tty === null ? {} : { tty: command.tty, env: TERMINAL_ENV }),
       confinement: wayOut === null ? held.confinement : { ...held.confinement, tcp: true, wayOut },
     })
@@ -278,7 +279,10 @@ async function* startWithin(
   grants.attach(process, job);
   try {
     yield { type: "started", exec, confinement, at: startedAt };
-    const notes = async () => [...(growth?.notes() ?? []), ...grants.notes(), ...(await after())];
+    const notes = async () => {
+      await command.shell?.remember(sandbox, exec, job.info().exit?.cwd);
+      return [...(growth?.notes() ?? []), ...grants.notes(), ...(await after())];
+    };
     yield* withNotesAfter(withConfinedNote(execution.events(), held), notes);
   } finally {
     // Also when the reader leaves in the middle: what it started is gone, and on record, before this returns.

@@ -8,11 +8,12 @@ import { notAvailable } from "./jobs/job.ts";
 import type { JobDesk } from "./jobs/job-desk.ts";
 import { joinSignals } from "./joined-signal.ts";
 import type { SandboxPort, SupervisorDeps } from "./ports.ts";
-import { prepareCommand } from "./prepared-command.ts";
+import { type PreparedCommand, prepareCommand } from "./prepared-command.ts";
 import type { RuleDesk } from "./rule-desk.ts";
 import { runCommand } from "./run-command.ts";
 import type { SessionDesk } from "./session-desk.ts";
 import type { Sessions } from "./sessions.ts";
+import { Shells } from "./shells.ts";
 import type { Caller, RunEvent, RunRequest } from "./types.ts";
 
 export interface RunDeskParts {
@@ -34,6 +35,7 @@ export interface RunDeskParts {
 
 export class RunDesk {
   readonly #parts: RunDeskParts;
+  readonly #shells = new Shells();
 
   constructor(parts: RunDeskParts) {
     this.#parts = parts;
@@ -62,11 +64,25 @@ export class RunDesk {
     this.#parts.refuseWhenClosing();
     const session = sessions.owned(caller, id);
     const { project, profile } = desk.place(session);
-    const command = prepareCommand(request, session.worktree, profile);
-    if (command.tty !== null && sandboxes.executor(session, profile).kind === "plain") {
-      throw notAvailable("a terminal");
+    const plain = sandboxes.executor(session, profile).kind === "plain";
+    if (plain && request.tty !== undefined) throw notAvailable("a terminal");
+    if (plain && request.shell !== undefined) throw notAvailable("a named shell");
+    const { shell: name } = request;
+    const shell = name === undefined ? undefined : this.#shells.enter(session, name);
+    const prepare = () => {
+      const asked = shell?.applied(request) ?? request;
+      const prepared = prepareCommand(asked, session.worktree, profile);
+      return shell === undefined ? prepared : { ...prepared, shell };
+    };
+    let command: PreparedCommand;
+    let over: () => void;
+    try {
+      command = prepare();
+      over = sessions.begin(session);
+    } catch (error) {
+      shell?.release();
+      throw error;
     }
-    const over = sessions.begin(session);
     const giveUp = joinSignals(signal, session.closed.signal, this.#parts.stopping);
     try {
       yield* runCommand(
@@ -102,6 +118,7 @@ export class RunDesk {
     } finally {
       giveUp.release();
       over();
+      shell?.release();
     }
   }
 }

@@ -57,6 +57,11 @@ export interface RunRequest {
   /** `started` is the last event, and the command goes on as a job of its session whatever becomes of this request. */
   readonly detach?: boolean;
   /**
+   * Runs in this shell of its session: in the folder and with the exported variables that the last command in it left,
+   * where the request says nothing else.
+   */
+  readonly shell?: string;
+  /**
    * How long this request waits for a person. 0: nobody is asked, the answer is `not-waiting` at once. Less than the
    * profile's wait: the answer is `not-waiting` then, the question stays open, and sending the same command again
    * takes it up, or runs at once when it was approved meanwhile.

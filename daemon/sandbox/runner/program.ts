@@ -6,6 +6,7 @@ import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { SHELL_STATE_FILE, SHELL_STATE_SCRIPT } from "../shell-state.ts";
 
 /** In a built tree beside the daemon's own files; in a checkout in `dist/`. */
 const PLACES = ["../../recinto-runner", "../../../dist/recinto-runner"];
@@ -31,12 +32,14 @@ export async function installRunner(
   if (source === null) return none("the runner is not built (./scripts/build-runner)");
   try {
     const program = await readFile(source);
-    const hash = createHash("sha256").update(program).digest("hex").slice(0, 16);
+    const content = createHash("sha256").update(program).update(SHELL_STATE_SCRIPT);
+    const hash = content.digest("hex").slice(0, 16);
     const bin = join(stateDir, "bin");
     const folder = join(bin, hash);
     const path = join(folder, "recinto-runner");
     if (!existsSync(path)) {
       await mkdir(folder, { recursive: true });
+      await writeFile(join(folder, SHELL_STATE_FILE), SHELL_STATE_SCRIPT, { mode: 0o644 });
       await writeFile(`${path}.new`, program);
       await chmod(`${path}.new`, 0o755);
       await chmod(folder, 0o755);
