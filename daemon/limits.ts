@@ -245,6 +245,8 @@ export const COMMANDS_PER_PROJECT_QUEUED_MAX = 256;
 export const COMMANDS_RUNNING_MAX = 512;
 /** Commands that wait in all: a few projects with full queues. */
 export const COMMANDS_QUEUED_MAX = 1_024;
+/** After the last word on an upgraded connection its client has this long to read it and close its side. */
+export const UPGRADED_CLOSE_GRACE_MS = 2_000;
 /** What an answer of 429 says about trying again, seconds: most commands end within that. */
 export const RETRY_AFTER_S = 2;
 /** Files whose content one approval is bound to: each is read twice. */

@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Logger } from "pino";
 import { RecintoError } from "../errors.ts";
+import { UPGRADED_CLOSE_GRACE_MS } from "../limits.ts";
 import type { Caller } from "../supervisor/types.ts";
 import { errorBody, sendRawError } from "./answer.ts";
 import { toRecintoError } from "./known-errors.ts";
@@ -52,8 +53,12 @@ export async function serveUpgrade(
       failure: (error) => ({ type: "error", ...errorBody(toRecintoError(error, log), requestId) }),
       log,
     });
-    // The other side may keep its end open for ever.
-    connection.end(() => connection.destroy());
+    // Closed at once, what is still on its way from the client would cost it the last words: writing fails, and what
+    // was not read yet goes with it. But it may keep its end open for ever.
+    connection.end();
+    const late = setTimeout(() => connection.destroy(), UPGRADED_CLOSE_GRACE_MS);
+    connection.once("close", () => clearTimeout(late));
+    connection.resume();
   } catch (err) {
     // It speaks another protocol by now, in which nothing was said about this.
     log.error({ err }, `serving ${upgrade.protocol} failed`);
