@@ -71,7 +71,7 @@ export const APPROVAL_POLL_WAIT_MAX_MS = 60_000;
 
 /** How often the engine is asked whether it is there, so that its going and coming is known without a command. */
 export const ENGINE_POLL_MS = 5_000;
-/** Stop of the daemon: answers that are still being read after everything has ended get this long. */
+/** What is still being read when the daemon stops, or after the last word on an upgraded connection, gets this long. */
 export const SOCKET_CLOSE_GRACE_MS = 1_000;
 /** Stop of the daemon: running commands get this long. */
 export const SHUTDOWN_GRACE_MS = 10_000;
@@ -245,8 +245,6 @@ export const COMMANDS_PER_PROJECT_QUEUED_MAX = 256;
 export const COMMANDS_RUNNING_MAX = 512;
 /** Commands that wait in all: a few projects with full queues. */
 export const COMMANDS_QUEUED_MAX = 1_024;
-/** After the last word on an upgraded connection its client has this long to read it and close its side. */
-export const UPGRADED_CLOSE_GRACE_MS = 2_000;
 /** What an answer of 429 says about trying again, seconds: most commands end within that. */
 export const RETRY_AFTER_S = 2;
 /** Files whose content one approval is bound to: each is read twice. */

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Logger } from "pino";
 import { RecintoError } from "../errors.ts";
-import { UPGRADED_CLOSE_GRACE_MS } from "../limits.ts";
+import { SOCKET_CLOSE_GRACE_MS } from "../limits.ts";
 import type { Caller } from "../supervisor/types.ts";
 import { errorBody, sendRawError } from "./answer.ts";
 import { toRecintoError } from "./known-errors.ts";
@@ -56,7 +56,7 @@ export async function serveUpgrade(
     // Closed at once, what is still on its way from the client would cost it the last words: writing fails, and what
     // was not read yet goes with it. But it may keep its end open for ever.
     connection.end();
-    const late = setTimeout(() => connection.destroy(), UPGRADED_CLOSE_GRACE_MS);
+    const late = setTimeout(() => connection.destroy(), SOCKET_CLOSE_GRACE_MS);
     connection.once("close", () => clearTimeout(late));
     connection.resume();
   } catch (err) {
