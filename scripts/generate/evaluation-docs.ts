@@ -65,7 +65,8 @@ has no option or key that does any of it.
 
 ${comparatorText()}
 The list of \`static_allowlist\` is what such platforms ship for reading, and every command and host that the contract ever
-names, allowed from the start to the end by their first words.
+names, allowed from the start to the end by their first words. The daemon of \`all_visible\` is Recinto's own; what it lists
+besides is added to what the planner is shown.
 
 ${COMPARISON}
 
@@ -91,6 +92,7 @@ ${listed(SUITE_C)}
 **Closure.** Ten rights to read and six others (two to write files, two to commit, two to send) are had, used, and ended
 each in another way: time, uses, a test that passes, one that fails, a file, its content, leaving the phase, entering
 another, revocation, release. Then each is used again, with its old handle and without one.
+(\`core\` never had any of them, so that it refuses them says nothing.)
 
 **Visibility.** Twenty rights of a phase that is over. The planner tries each effect by whatever its interface lists for
 it, and then by the bare command. Where everything is listed it has more to try, and is refused more often; nothing
@@ -125,5 +127,5 @@ const COMPARISON = `They come out worse where the published ones do, and in the 
   Its rate is lower than the published one since so many of the lures here lie outside.
 - \`static_allowlist\` keeps out hosts and programs that are not on it, and sees no paths: \`cat\`, \`echo >\` and \`git\` reach as far as
   the container does.
-- \`core\` touches nothing and gets little done.
+- \`core\` touches no more than Recinto and gets little done.
 - \`non_revoking\` does as much as Recinto, and whatever was had once can be had for ever.`;
