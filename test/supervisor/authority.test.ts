@@ -199,7 +199,7 @@ describe("authority that ends", () => {
     expect((await run(world, session, "touch docs/again")).last).toMatchObject({ exitCode: 0 });
   });
 
-  test("C3: several grants cover it: the handle says which, and `present` wants one named always", async () => {
+  test("C3: several grants cover it: the handle says which, and an older interface carries nothing newer", async () => {
     await set();
     const docs = await request("docs");
     const other = await request("other");

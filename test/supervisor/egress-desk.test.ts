@@ -109,3 +109,25 @@ test("without the runner nothing ties a way out to a command, so there is none",
     "nothing leaves this sandbox: its commands run by plain docker exec (no program), where nothing ties a way out to one command",
   );
 });
+
+test("under a contract only its grants' hosts are reached, while they live, and what it denies by nothing (C6)", async () => {
+  let live = true;
+  saved = ["saved.example"];
+  const reach = {
+    hosts: () => (live ? ["granted.example"] : []),
+    denies: (host: string) => (host === "a.example" ? "the contract denies it" : null),
+    standing: false,
+  };
+  const context = {
+    profile: network({ hosts: ["listed.example"] }),
+    session: { id: "s", project: "web" },
+    action: "a",
+  } as unknown as RunContext;
+  const verdict = judged(CURL);
+  await desk().open(context, { exec: "x", verdict, sandbox, authority: null, reach });
+  const [right] = opened;
+  expect(right?.hosts().map(hostRuleText)).toEqual(["granted.example"]);
+  expect(right?.denies?.("a.example")).toBe("the contract denies it");
+  live = false;
+  expect(right?.hosts()).toEqual([]);
+});

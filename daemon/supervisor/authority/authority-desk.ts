@@ -12,6 +12,7 @@ import type { Profile, Project } from "../../settings/types.ts";
 import type { Approvals } from "../approvals.ts";
 import { Channel } from "../channel.ts";
 import { type Escort, together } from "../escort.ts";
+import { untilStop } from "../following.ts";
 import { couldApprove, requireAdmin } from "../identity.ts";
 import type { SupervisorDeps } from "../ports.ts";
 import { requireProject } from "../project-desk.ts";
@@ -190,12 +191,13 @@ export class AuthorityDesk implements AuthorityCalls {
     return this.#shown(this.#parts.sessions.visible(caller, id));
   }
 
-  async *watchInterface(
-    caller: Caller,
-    id: string,
-    signal: AbortSignal,
-  ): AsyncGenerator<InterfaceChange> {
+  watchInterface(caller: Caller, id: string, signal: AbortSignal): AsyncIterable<InterfaceChange> {
     const session = this.#parts.sessions.visible(caller, id);
+    const ends = [signal, session.closed.signal, this.#parts.stopping];
+    return untilStop(ends, (until) => this.#changes(session, until));
+  }
+
+  async *#changes(session: Session, until: AbortSignal): AsyncGenerator<InterfaceChange> {
     const news = new Channel<null>(WATCH_BACKLOG_MAX);
     const stop = this.#book.subscribe(({ project, worktree }) => {
       // One is enough to look again.
@@ -204,9 +206,8 @@ export class AuthorityDesk implements AuthorityCalls {
       }
     });
     const end = () => news.end();
-    signal.addEventListener("abort", end, { once: true });
-    session.closed.signal.addEventListener("abort", end, { once: true });
-    if (signal.aborted || session.closed.signal.aborted) end();
+    until.addEventListener("abort", end, { once: true });
+    if (until.aborted) end();
     try {
       let before = this.#shown(session);
       yield { interface: before, diff: null };
@@ -219,8 +220,7 @@ export class AuthorityDesk implements AuthorityCalls {
       }
     } finally {
       stop();
-      signal.removeEventListener("abort", end);
-      session.closed.signal.removeEventListener("abort", end);
+      until.removeEventListener("abort", end);
     }
   }
 
