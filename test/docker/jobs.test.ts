@@ -198,7 +198,7 @@ describe.skipIf(missing).each(["runner", "once"] as const)(
       expect((await read(job)).text).toBe("ABCDEF\n");
       const closed = await start("sleep 4803");
       expect(await codeOf(() => jobs.write(agent(), session, closed, Buffer.from("x")))).toBe(
-        "bad-request",
+        "input-closed",
       );
       await jobs.kill(agent(), session, closed);
       expect(await codeOf(() => jobs.write(agent(), session, closed, Buffer.from("x")))).toBe(
