@@ -11,10 +11,12 @@ export interface StartReport {
   /** Median of three starts. */
   readonly readyMs: number;
   readonly emptyReadyMs: number;
-  readonly verifySeconds: number;
+  /** null: the journal is too long to wait for it here. */
+  readonly verifySeconds: number | null;
 }
 
 const STARTS = 3;
+const VERIFIED_MAX = 2_000_000;
 
 export async function measureStart(main: string, entries: number): Promise<StartReport> {
   const empty = new Recintod({ main });
@@ -24,16 +26,20 @@ export async function measureStart(main: string, entries: number): Promise<Start
     fill(path, entries);
     const emptyReadyMs = await medianStart(empty);
     const readyMs = await medianStart(full);
-    const before = performance.now();
-    const verified = await full.admin.verifyJournal();
-    const verifySeconds = (performance.now() - before) / 1_000;
-    if (!verified.ok || verified.entries < entries) throw new Error(JSON.stringify(verified));
+    const verifySeconds = entries > VERIFIED_MAX ? null : await verified(full, entries);
     const megabytes = Math.round(statSync(path).size / 2 ** 20);
     return { entries, megabytes, readyMs, emptyReadyMs, verifySeconds };
   } finally {
     await empty.close();
     await full.close();
   }
+}
+
+async function verified({ admin }: Recintod, entries: number): Promise<number> {
+  const before = performance.now();
+  const result = await admin.verifyJournal();
+  if (!result.ok || result.entries < entries) throw new Error(JSON.stringify(result));
+  return Math.round((performance.now() - before) / 100) / 10;
 }
 
 async function medianStart(daemon: Recintod): Promise<number> {
