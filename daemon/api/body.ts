@@ -49,7 +49,11 @@ function wholeBody(request: IncomingMessage, budget: BodyBudget): Promise<Buffer
     };
     const onEnd = () =>
       resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
-    const onClose = () => reject(new RecintoError("bad-http", "the request body broke off"));
+    // It closes after its end too.
+    const onClose = () => {
+      if (!request.readableEnded)
+        reject(new RecintoError("bad-http", "the request body broke off"));
+    };
     request.on("data", onData).once("end", onEnd).once("error", reject).once("close", onClose);
     release = () => {
       // What is left of it is not read: the answer still goes out on the connection.
