@@ -211,6 +211,12 @@ async function main(): Promise<void> {
       json: { type: "boolean" },
     },
   });
+  const unknown = values.comparator?.find(
+    (name) => !(COMPARATORS as readonly string[]).includes(name),
+  );
+  if (unknown !== undefined) {
+    throw new RangeError(`there is no comparator ${unknown}: there are ${COMPARATORS.join(", ")}`);
+  }
   const evaluation = await evaluateAuthority({
     suites: (values.suite as SuiteName[] | undefined) ?? SUITES,
     comparators: (values.comparator as ComparatorName[] | undefined) ?? COMPARATORS,

@@ -85,7 +85,14 @@ function unpacked(tarball: Tarball, folder: string): string {
   if (existsSync(place)) return place;
   const work = mkdtempSync(join(folder, "get-"));
   try {
-    const pack = ["pack", `${name}@${version}`, "--pack-destination", work, "--silent"];
+    const pack = [
+      "pack",
+      `${name}@${version}`,
+      "--pack-destination",
+      work,
+      "--silent",
+      "--fetch-retries=1",
+    ];
     execFileSync("npm", pack, { stdio: ["ignore", "ignore", "pipe"], timeout: 60_000 });
     const [file = ""] = readdirSync(work);
     const hash = createHash("sha512")
