@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { CLI_WORDS } from "../cli/run-cli.ts";
+import { CLI_WORDS, runProgram } from "../cli/run-cli.ts";
 import { Recintod, type TestProject } from "./recintod.ts";
 import { whyNot } from "./rig.ts";
 
@@ -190,6 +190,13 @@ describe.skipIf(missing)("on a terminal", () => {
     const all = JSON.parse((await daemon.cli(["ps", "--json"])).out) as { id: string }[];
     const shown = all.find((job) => job.id === id);
     expect(shown).toMatchObject({ id, state: "running", detached: true, project: "term" });
+    // The agent sees its own, and nobody else's.
+    const asAgent = ["setpriv", `--reuid=${AGENT_UID}`, `--regid=${AGENT_UID}`, "--clear-groups"];
+    const own = await runProgram([...asAgent, "--", ...cli("ps", ...place())]);
+    expect(own.out).toMatch(new RegExp(`^${id} +running `, "m"));
+    const nobody = ["setpriv", "--reuid=5399", "--regid=5399", `--groups=${AGENT_UID}`, "--"];
+    const other = await runProgram([...nobody, ...cli("ps", ...place())]);
+    expect(other).toMatchObject({ code: 0, out: "nothing runs\n" });
     // What a job prints is exact in its log, and an escape in its command line is spelled out in the list.
     await expect
       .poll(async () => (await daemon.cli(["logs", id])).out, POLL)
