@@ -38,9 +38,10 @@ export const REQUEST_BODIES_BYTES_MAX = 64 * 1024 * 1024;
 export const ERROR_ECHO_CHARS_MAX = 200;
 /** Entries in one answer of the journal; more are read page by page. */
 export const EVENTS_PAGE_MAX = 1_000;
-/** A client told to wait for the daemon tries this long, and this often. */
+/** A client told to wait for the daemon tries this long, and this often; one whose question is open longer: an upgrade. */
 export const CLIENT_START_WAIT_MS = 5_000;
 export const CLIENT_START_RETRY_MS = 100;
+export const CLIENT_DAEMON_BACK_MS = 60_000;
 
 /** Standard input from a file up to this size goes with the request, where an approver sees it; a larger one is streamed. */
 export const STDIN_INLINE_BYTES_MAX = 256 * 1024;

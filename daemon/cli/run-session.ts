@@ -5,6 +5,7 @@ import { type AgentClient, agentClient, type ClientRunRequest } from "../api/cli
 import { RecintoError } from "../errors.ts";
 import { STDIN_INLINE_BYTES_MAX } from "../limits.ts";
 import { exitCodeOf, exitCodeOfSignal, type SignalName, shower, wireOf } from "./run-events.ts";
+import { runTakingUp } from "./take-up.ts";
 import { print, printJsonLine } from "./terminal-text.ts";
 
 export interface RunInSandbox {
@@ -37,7 +38,7 @@ export async function runInSandbox(run: RunInSandbox): Promise<number> {
     const detach = run.detach === true ? ({ detach: true } as const) : {};
     const request = { ...run.request, ...(stdin === undefined ? {} : { stdin }), ...detach };
     let code: number | undefined;
-    for await (const event of client.run(session.id, request, leaving.signal)) {
+    for await (const event of runTakingUp(client, session.id, request, leaving.signal)) {
       if (event.type === "started") leaving.forwardTo(client, session.id, event.exec);
       if (run.json) printJsonLine(wireOf(event));
       else if (run.detach === true && event.type === "started") print(`${event.exec}\n`);

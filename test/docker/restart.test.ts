@@ -61,6 +61,23 @@ describe.skipIf(missing)("a daemon that was killed and is back", () => {
     expect(ok).toBe(true);
   });
 
+  test("is waited for by recinto run, which takes its question up and runs the command", async () => {
+    const other = await daemon.addProject("other", 12_347, "dev");
+    const running = daemon.run(other, "mkdir waited; rm -rf gone");
+    const open = () => daemon.admin.approvals({ state: "pending" }).catch(() => []);
+    const asked = async () => (await open()).find(({ command }) => command.includes("waited"));
+    await expect.poll(asked, { timeout: 60_000 }).toBeDefined();
+    await daemon.stop("SIGKILL");
+    await daemon.start();
+    const question = await asked();
+    await daemon.admin.answer(question?.id ?? "", { answer: "approve", mode: "once" });
+    const { code, err } = await running;
+    expect([code, err]).toEqual([0, expect.any(String)]);
+    expect(existsSync(join(other.worktree, "waited"))).toBe(true);
+    const starts = await daemon.admin.events({ event: "exec.started", limit: 1_000 });
+    expect(starts.filter(({ data }) => data.approval === question?.id)).toHaveLength(1);
+  });
+
   test("has recorded as lost what ran, and tells its client that the connection is gone", async () => {
     const { session } = await agent.openSession(project.worktree);
     const running = agent.run(session.id, { command: "sleep 600" });
