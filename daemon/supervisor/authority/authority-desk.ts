@@ -87,7 +87,8 @@ export class AuthorityDesk implements AuthorityCalls {
     this.#book = new LedgerBook({ journal, stateDir, now: this.#now, log });
     this.uses = new Uses(this.#book, onError);
     const { adminWall } = deps;
-    this.#contracts = new ContractDesk({ ...parts, book: this.#book, adminWall });
+    const ending = (key: LedgerKey) => this.uses.ending(key);
+    this.#contracts = new ContractDesk({ ...parts, book: this.#book, adminWall, ending });
     this.#questions = new GrantQuestions(approvals, this.#book, onError);
     this.#answered = new AnsweredGrants({ approvals, book: this.#book, newId });
     this.escort = together([parts.escort, this.#noticing]);

@@ -21,6 +21,8 @@ export interface ContractDeskParts {
   readonly registry: Registry;
   readonly adminWall: SupervisorDeps["adminWall"];
   readonly agentUids: (project: Project) => ReadonlySet<number>;
+  /** Resolves when nothing of what was told to end there is left. */
+  readonly ending: (key: LedgerKey) => Promise<void>;
 }
 
 type ContractCalls = Pick<
@@ -47,6 +49,8 @@ export class ContractDesk implements ContractCalls {
     const data = { source: { text, setBy: uid } };
     this.#parts.book.step(key, command, { uid, session: null }, { data });
     this.#parts.book.save();
+    // What was begun under another one, or under none, is told to end by that.
+    await this.#parts.ending(key);
     return this.#contractInfo(this.#parts.book.get(key)) as ContractInfo;
   }
 

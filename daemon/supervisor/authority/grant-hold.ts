@@ -16,15 +16,14 @@ export interface Held {
   readonly contract: Contract | null;
 }
 
-/** Costs nothing where there is neither contract nor grant. */
 export class GrantHold {
   readonly #uses: Pick<Uses, "begin">;
   readonly #session: Session;
   readonly #held: Held;
   readonly #invocation: string;
-  readonly #closing: AbortController | null;
-  readonly #joined: JoinedSignal | null;
-  /** Aborts when the given one does, or when a grant closes. */
+  readonly #closing = new AbortController();
+  readonly #joined: JoinedSignal;
+  /** Aborts when the given one does, when a grant closes, or when another contract comes into force. */
   readonly signal: AbortSignal;
   #use: Use | null = null;
   #cut: (reason: string) => void = () => undefined;
@@ -40,10 +39,8 @@ export class GrantHold {
     this.#session = session;
     this.#held = held;
     this.#invocation = invocation;
-    const rests = (held.rests?.handles.length ?? 0) > 0;
-    this.#closing = rests ? new AbortController() : null;
-    this.#joined = this.#closing === null ? null : joinSignals(signal, this.#closing.signal);
-    this.signal = this.#joined?.signal ?? signal;
+    this.#joined = joinSignals(signal, this.#closing.signal);
+    this.signal = this.#joined.signal;
   }
 
   /** What of the network it may reach; null: contract and grants say nothing. */
@@ -73,12 +70,11 @@ export class GrantHold {
     const { rests, contract } = this.#held;
     const on = rests ?? { handles: [], contract };
     const use = this.#uses.begin(this.#session, on, this.#invocation);
-    if (use === null) return null;
     if ("refused" in use) return use;
     this.#use = use;
     use.onClosing((reason) => {
       this.#cut(reason);
-      this.#closing?.abort(use.signal.reason);
+      this.#closing.abort(use.signal.reason);
     });
     return null;
   }
@@ -98,7 +94,7 @@ export class GrantHold {
   notes(): readonly Note[] {
     const cause = this.#use?.cause ?? null;
     if (cause === null) return [];
-    const reason = `it was killed, since the grant it ran on was closed: ${cause.text}`;
+    const reason = `it was killed, since what it ran on is over: ${cause.text}`;
     return [note("grant_closed", reason)];
   }
 
@@ -109,6 +105,6 @@ export class GrantHold {
 
   close(): void {
     this.finish();
-    this.#joined?.release();
+    this.#joined.release();
   }
 }

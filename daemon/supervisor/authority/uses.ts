@@ -1,14 +1,15 @@
-/** What runs on grants right now: begun under the ledger's check, killed when a grant closes, and over before it is closed. */
+/** What runs right now, on grants or on what the contract gives: begun under the ledger's check, killed when that is gone. */
 import type { CloseCause, LedgerState, Step } from "../../authority/ledger-types.ts";
+import type { Contract } from "../../authority/types.ts";
 import { RecintoError } from "../../errors.ts";
 import type { ExecProcess } from "../../sandbox/engine.ts";
 import type { Session } from "../sessions.ts";
 import type { Rests } from "./binding.ts";
 import type { HeldLedger, LedgerBook, LedgerKey } from "./ledger-book.ts";
 
-/** One command or file operation that rests on grants. */
+/** One command or file operation, and the grants that it rests on. */
 export interface Use {
-  /** Aborts when one of them closes. */
+  /** Aborts when one of them closes, or when another contract comes into force. */
   readonly signal: AbortSignal;
   /** What closed it, once it does. */
   readonly cause: CloseCause | null;
@@ -29,7 +30,9 @@ export interface RefusedUse {
 
 interface Running {
   readonly key: LedgerKey;
-  readonly kill: (cause: CloseCause) => void;
+  /** That it was judged under. */
+  readonly contract: Contract | null;
+  readonly use: LiveUse;
 }
 
 export class Uses {
@@ -45,26 +48,29 @@ export class Uses {
 
   /**
    * The check under the lock (C4): what it lets begin is to be started in the same turn, and `signal` looked at before.
-   * `rests` without handles begins nothing: null, unless another contract is in force than it was judged under.
+   * Without handles nothing is counted, but it ends like the others when it is under another contract than is in force.
    */
   begin(
     session: Pick<Session, "id" | "project" | "uid" | "worktree">,
     rests: Pick<Rests, "handles" | "epoch" | "contract">,
     invocation: string,
-  ): Use | RefusedUse | null {
-    const { handles, epoch } = rests;
+  ): Use | RefusedUse {
+    const { handles, epoch, contract } = rests;
     const { project, worktree, uid, id } = session;
     const key = { project, worktree };
-    if ((this.#book.get(key)?.state.contract ?? null) !== rests.contract) {
+    if ((this.#book.get(key)?.state.contract ?? null) !== contract) {
       return { refused: "its contract was replaced after it was judged", instead: "send it again" };
     }
-    if (handles.length === 0) return null;
     const use = new LiveUse(
       () => this.#liveAll(key, handles),
-      () => this.#finish(key, invocation),
+      () => {
+        if (handles.length === 0) this.#running.delete(invocation);
+        else this.#finish(key, invocation);
+      },
     );
     // Registered first: the step itself may find that a grant is over.
-    this.#running.set(invocation, { key, kill: (cause) => use.close(cause) });
+    this.#running.set(invocation, { key, contract, use });
+    if (handles.length === 0) return use;
     const which = epoch === undefined ? {} : { epoch };
     const command = { type: "invoke", handles, invocation, ...which } as const;
     let outcome: Step["outcome"];
@@ -107,6 +113,14 @@ export class Uses {
     });
   }
 
+  /** Resolves when nothing of what was told to end there is left. */
+  async ending(key: LedgerKey): Promise<void> {
+    const told = [...this.#running.values()].filter(
+      (each) => isSame(each.key, key) && each.use.cause !== null,
+    );
+    await Promise.all(told.map(({ use }) => use.over));
+  }
+
   #liveAll(key: LedgerKey, handles: readonly string[]): boolean {
     const grants = this.#book.get(key)?.state.grants ?? [];
     return handles.every((handle) =>
@@ -126,14 +140,27 @@ export class Uses {
 
   #after({ project, worktree, state }: HeldLedger, { events }: Step): void {
     for (const event of events) {
+      if (event.type === "contract.set") this.#endOthers({ project, worktree }, state.contract);
       if (event.type !== "grant.closing") continue;
-      for (const invocation of event.running) this.#running.get(invocation)?.kill(event.cause);
+      for (const invocation of event.running) this.#running.get(invocation)?.use.close(event.cause);
     }
     const gone = state.grants.some(
       ({ state: at, running }) => at === "closing" && running.length === 0,
     );
     // In a turn of its own: a step is not taken within a step.
     if (gone) queueMicrotask(() => this.#closeGone({ project, worktree }));
+  }
+
+  /** A contract binds what runs already, too: a shell with an open input would go on beyond it for ever. */
+  #endOthers(key: LedgerKey, contract: Contract | null): void {
+    if (contract === null) return;
+    const cause = {
+      kind: "revoked",
+      text: `the contract ${contract.task} came into force`,
+    } as const;
+    for (const running of this.#running.values()) {
+      if (isSame(running.key, key) && running.contract !== contract) running.use.close(cause);
+    }
   }
 
   #closeGone(key: LedgerKey): void {
@@ -151,18 +178,27 @@ export class Uses {
 
 export const DAEMON = { uid: null, session: null } as const;
 
+function isSame(one: LedgerKey, other: LedgerKey): boolean {
+  return one.project === other.project && one.worktree === other.worktree;
+}
+
 class LiveUse implements Use {
   readonly #controller = new AbortController();
   readonly #cuts: ((reason: string) => void)[] = [];
-  readonly #over: () => void;
+  readonly #atEnd: () => void;
   readonly live: () => boolean;
+  readonly over: Promise<void>;
+  #resolveOver: () => void = () => undefined;
   #process: Pick<ExecProcess, "kill"> | null = null;
   #finished = false;
   cause: CloseCause | null = null;
 
-  constructor(live: () => boolean, over: () => void) {
+  constructor(live: () => boolean, atEnd: () => void) {
     this.live = live;
-    this.#over = over;
+    this.#atEnd = atEnd;
+    this.over = new Promise((resolve) => {
+      this.#resolveOver = resolve;
+    });
   }
 
   get signal(): AbortSignal {
@@ -173,7 +209,7 @@ class LiveUse implements Use {
     if (this.cause !== null) return;
     this.cause = cause;
     this.#controller.abort(
-      new RecintoError("refused", `the grant it ran on was closed: ${cause.text}`, {
+      new RecintoError("refused", `what it ran on is over: ${cause.text}`, {
         hint: "the interface says what there is now",
       }),
     );
@@ -194,6 +230,7 @@ class LiveUse implements Use {
   finish(): void {
     if (this.#finished) return;
     this.#finished = true;
-    this.#over();
+    this.#atEnd();
+    this.#resolveOver();
   }
 }

@@ -46,6 +46,7 @@ import type {
 } from "./file-calls.ts";
 import { FileGate, type FileGateParts, type Granted } from "./file-gate.ts";
 import type { Place } from "./granted-files.ts";
+import { recorded } from "./recorded-stream.ts";
 import { content, entry, requestedPath } from "./requested-path.ts";
 
 const EXECUTABLE = 0o111;
@@ -348,43 +349,4 @@ async function streamed<T>(granted: Granted, open: () => T): Promise<T> {
     await granted.failed(error);
     throw error;
   }
-}
-
-/** The stream, with its outcome on record when it ends, breaks off or is left. */
-function recorded(
-  granted: Granted,
-  source: AsyncIterable<Uint8Array>,
-  outcome: (sent: { readonly bytes: number }) => Readonly<Record<string, unknown>>,
-  after: () => Promise<void> = async () => undefined,
-) {
-  let ended = false;
-  let bytes = 0;
-  const end = async (error?: unknown): Promise<void> => {
-    if (ended) return;
-    ended = true;
-    await after();
-    if (error === undefined) await granted.done(outcome({ bytes }));
-    else await granted.failed(error);
-  };
-  async function* stream(): AsyncGenerator<Uint8Array, void> {
-    try {
-      for await (const chunk of source) {
-        if (granted.signal.aborted) return;
-        bytes += chunk.length;
-        yield chunk;
-      }
-    } catch (error) {
-      await end(error);
-      throw error;
-    }
-    await end();
-  }
-  const whole = stream();
-  return {
-    bytes: whole,
-    async close() {
-      await whole.return();
-      await end(new RecintoError("busy", `left by the client after ${bytes} bytes`));
-    },
-  };
 }

@@ -31,6 +31,7 @@ import type { Caller, Refusal } from "../types.ts";
 import type { FileCall } from "./file-calls.ts";
 import { GrantedFiles, type JudgedBy, unserved } from "./granted-files.ts";
 import { type StagedContent, Stages } from "./staged-content.ts";
+import { whileAllowed } from "./while-allowed.ts";
 
 export interface FileGateParts {
   readonly deps: Pick<SupervisorDeps, "adminWall" | "config" | "newId" | "now">;
@@ -140,10 +141,12 @@ export class FileGate {
       throwIfOver(giveUp.signal);
       const guard = await this.#guarded(context, verdict);
       const use = this.#begin(context, verdict, rests, contract);
-      if (use !== null) ends.push(() => use.finish());
-      const held = use === null ? null : joinSignals(giveUp.signal, use.signal);
-      if (held !== null) ends.push(() => held.release());
-      const signal = held?.signal ?? giveUp.signal;
+      const held = joinSignals(giveUp.signal, use.signal);
+      ends.push(
+        () => use.finish(),
+        () => held.release(),
+      );
+      const { signal } = held;
       const files = this.#recorded(context, () => new GrantedFiles(verdict, by, rests?.fit));
       ends.push(() => files.close());
       const content = staged?.read() ?? operation.content ?? nothing();
@@ -160,10 +163,10 @@ export class FileGate {
     verdict: Verdict,
     rests: Rests | null,
     contract: Contract | null,
-  ): Use | null {
+  ): Use {
     const on = rests ?? { handles: [], contract };
     const use = this.#parts.authority.uses.begin(context.session, on, context.action);
-    if (use === null || !("refused" in use)) return use;
+    if (!("refused" in use)) return use;
     const refusal = refusedUse(context, use);
     this.#parts.journal.append(refusalEntry(context, refusal));
     throw refusedError(refusal, verdict);
@@ -366,17 +369,6 @@ function refusedError(refusal: Refusal, { verdict, segments }: Verdict): Recinto
 function failure(error: unknown): Readonly<Record<string, unknown>> {
   if (!(error instanceof RecintoError)) return { code: "internal", reason: String(error) };
   return { code: error.code, reason: error.message, ...error.details };
-}
-
-/** Stops with why, once the operation is given up. */
-async function* whileAllowed(
-  content: AsyncIterable<Uint8Array>,
-  signal: AbortSignal,
-): AsyncGenerator<Uint8Array, void> {
-  for await (const chunk of content) {
-    throwIfOver(signal);
-    yield chunk;
-  }
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array, void> {}
