@@ -13,7 +13,8 @@ export type HookUse =
   /** Reads a folder with all below it, as `command` does. */
   | { readonly kind: "search"; readonly command: string }
   | { readonly kind: "file"; readonly path: string; readonly access: "read" | "write" }
-  | { readonly kind: "other"; readonly tool: string };
+  /** Not judged: `why`, where it would be if it were not for that. */
+  | { readonly kind: "other"; readonly tool: string; readonly why?: string };
 
 export interface HookCall {
   readonly use: HookUse;
@@ -53,6 +54,8 @@ function useOf(tool: string, input: HookCall["input"], cwd: string): HookUse {
     return value;
   };
   const folder = () => quoted(input.path === undefined ? cwd : text("path"));
+  const odd = unclear(tool, input);
+  if (odd !== null) return { kind: "other", tool, why: odd };
   switch (tool) {
     case "Bash":
       return { kind: "command", command: text("command") };
@@ -73,6 +76,35 @@ function useOf(tool: string, input: HookCall["input"], cwd: string): HookUse {
     default:
       return { kind: "other", tool };
   }
+}
+
+/** Where each tool says which files it means: as a path, or as a pattern that may begin with one. */
+const PLACES = ["file_path", "notebook_path", "path"] as const;
+
+/**
+ * What agents read as another path than stands there: they fill in a home folder, cut blanks off and compose characters,
+ * each in its own way. Judged is only what has one reading. null: it has.
+ */
+function unclear(tool: string, input: HookCall["input"]): string | null {
+  for (const name of PLACES) {
+    const path = input[name];
+    if (typeof path !== "string" || tool === "Bash") continue;
+    const plain =
+      path === path.trim() && path === path.normalize("NFC") && !/^~|[\0-\x1f\\]/.test(path);
+    if (!plain) return `${JSON.stringify(path)} may be read as another path`;
+  }
+  return tool === "Glob" && leaves(input.pattern) ? "its pattern may lead out of the folder" : null;
+}
+
+/** Whether a pattern of file names may reach beyond its folder: from its beginning, by `..`, or by either spelled in a group. */
+function leaves(pattern: unknown): boolean {
+  if (typeof pattern !== "string") return false;
+  const folders = pattern.slice(0, pattern.lastIndexOf("/") + 1);
+  return (
+    /^\s*(?:[/~]|[A-Za-z]:)|\.\.|\\/.test(pattern) ||
+    /[{([][^})\]]*\//.test(pattern) ||
+    (/[{([]/.test(folders) && folders.includes("."))
+  );
 }
 
 /** The answer as JSON for standard output, with exit code 0. */

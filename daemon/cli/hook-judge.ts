@@ -27,7 +27,9 @@ async function judged(
   { use, cwd }: HookCall,
 ): Promise<HookDecision> {
   if (use.kind === "other") {
-    return { decision: "ask", reason: `Recinto does not judge the tool ${use.tool}` };
+    const what =
+      use.why === undefined ? `the tool ${use.tool}` : `this use of ${use.tool}: ${use.why}`;
+    return { decision: "ask", reason: `Recinto does not judge ${what}` };
   }
   const { session } = await client.openSession(worktree);
   if (use.kind === "file") {

@@ -114,6 +114,49 @@ describe("claude-code", () => {
     });
   });
 
+  const places: readonly string[] = [
+    "~/.ssh/id_rsa",
+    "~root/x",
+    " /etc/shadow",
+    "/etc/shadow\n",
+    "a\tb",
+    "src\\..\\x",
+    "/w/cafe\u0301",
+    "\u00a0/etc/shadow",
+  ];
+  test.each(
+    places.flatMap((path): [string, Asked][] => [
+      [path, { tool: "Read", input: { file_path: path } }],
+      [path, { tool: "Write", input: { file_path: path } }],
+      [path, { tool: "NotebookEdit", input: { notebook_path: path } }],
+      [path, { tool: "Grep", input: { pattern: "x", path } }],
+      [path, { tool: "LS", input: { path } }],
+    ]),
+  )("a place that an agent may read as another one is not judged: %j", async (_path, asked) => {
+    expect((await answered(asked)).hookSpecificOutput).toMatchObject({
+      permissionDecision: "ask",
+      permissionDecisionReason: expect.stringMatching(/may be read as another path$/),
+    });
+  });
+
+  test.each<[string, string]>([
+    ["*.ts", "allow"],
+    ["**/*.{ts,tsx}", "allow"],
+    ["src/[a-z]*/x.test.ts", "allow"],
+    ["/etc/*", "ask"],
+    [" /etc/*", "ask"],
+    ["~/.ssh/*", "ask"],
+    ["../other/**", "ask"],
+    ["a/../../b", "ask"],
+    ["{/etc,src}/*", "ask"],
+    ["{.,x}./b", "ask"],
+    ["[.]./b", "ask"],
+    ["C:/x", "ask"],
+  ])("files searched by the name %j: %s", async (pattern, decision) => {
+    const { hookSpecificOutput } = await answered({ tool: "Glob", input: { pattern } });
+    expect(hookSpecificOutput).toMatchObject({ permissionDecision: decision });
+  });
+
   test("with --sandbox every command that may run is replaced by one in the sandbox", async () => {
     const { hookSpecificOutput } = await answered(bash("echo 'a b'; npm test", { sandbox: true }));
     expect(hookSpecificOutput).toMatchObject({
