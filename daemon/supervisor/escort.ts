@@ -22,8 +22,8 @@ export interface EscortedCommand {
 /** Neither call rejects: the command ran, or will, whatever becomes of them. */
 export interface Escort {
   before(command: EscortedCommand): Promise<readonly Note[]>;
-  /** Nothing of the command is left when this is called. */
-  after(command: EscortedCommand): Promise<readonly Note[]>;
+  /** `goesOn`: the command itself ended, but left something running; it is called again when nothing of it is left. */
+  after(command: EscortedCommand, goesOn: boolean): Promise<readonly Note[]>;
 }
 
 /** The same events, with what `after` has to tell before the exit. It is called once, also where there is no exit. */
@@ -43,13 +43,13 @@ export function note(code: Note["code"], reason: string, paths: readonly string[
 
 /** Several as one, one after another. */
 export function together(escorts: readonly Escort[]): Escort {
-  const all = async (step: "before" | "after", command: EscortedCommand) => {
+  const all = async (step: (escort: Escort) => Promise<readonly Note[]>) => {
     const notes: Note[] = [];
-    for (const escort of escorts) notes.push(...(await escort[step](command)));
+    for (const escort of escorts) notes.push(...(await step(escort)));
     return notes;
   };
   return {
-    before: (command) => all("before", command),
-    after: (command) => all("after", command),
+    before: (command) => all((escort) => escort.before(command)),
+    after: (command, goesOn) => all((escort) => escort.after(command, goesOn)),
   };
 }

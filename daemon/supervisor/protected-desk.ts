@@ -118,13 +118,14 @@ export class ProtectedDesk implements Escort {
     });
   }
 
-  async after(command: EscortedCommand): Promise<readonly Note[]> {
+  /** What it left running is still at work: nobody can tell its doing from the owner's. */
+  async after(command: EscortedCommand, goesOn: boolean): Promise<readonly Note[]> {
     return this.#with(command, async (book) => {
       if (!book.active.has(command)) return [];
       try {
         return await this.#settle(book, command, await this.#differences(book, command));
       } finally {
-        book.active.delete(command);
+        if (!goesOn) book.active.delete(command);
         if (book.active.size === 0) rmSync(book.marker, { force: true });
       }
     });

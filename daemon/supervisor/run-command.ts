@@ -123,7 +123,7 @@ async function readySandbox(deps: RunDeps, context: RunContext): Promise<ReadySa
 async function* execute(
   deps: RunDeps,
   context: RunContext,
-  parts: Omit<Start, "after" | "afterBackground">,
+  parts: Omit<Start, "after" | "started">,
 ): AsyncGenerator<RunEvent> {
   const { session, project, profile, action } = context;
   const { sandbox, verdict, asked } = parts;
@@ -134,11 +134,17 @@ async function* execute(
   }
   const approved = asked !== null;
   const escorted = { session, project, profile, action, sandbox, verdict, approved };
-  const after = once(() => deps.escort.after(escorted));
+  const started: Start["started"] = { job: null };
+  const after = once(async () => {
+    const { job } = started;
+    const goesOn = job?.state === "background";
+    const notes = await deps.escort.after(escorted, goesOn);
+    if (goesOn) job.whenOver(() => deps.escort.after(escorted, false));
+    return notes;
+  });
   try {
     yield* await deps.escort.before(escorted);
-    const afterBackground = () => deps.escort.after(escorted);
-    yield* start(deps, context, { ...parts, after, afterBackground });
+    yield* start(deps, context, { ...parts, after, started });
   } finally {
     await after();
   }
@@ -154,19 +160,18 @@ interface Start {
   readonly contract: Contract | null;
   /** What is left to tell once it is over. */
   readonly after: () => Promise<readonly Note[]>;
-  /** The same again, once what it left in the background is over. */
-  readonly afterBackground: () => Promise<unknown>;
+  /** Its job, once it runs. */
+  readonly started: { job: Job | null };
 }
 
 /** With its way out of the sandbox, which is there as long as anything of the command. */
 async function* start(deps: RunDeps, context: RunContext, parts: Start): AsyncGenerator<RunEvent> {
-  const { sandbox, verdict, asked } = parts;
+  const { sandbox, verdict, asked, started } = parts;
   throwIfOver(context.signal);
   const exec = deps.newId("exec");
   const authority = asked?.authority ?? null;
   const grants = new GrantHold(deps.uses, context.session, parts, exec, context.signal);
   const held = { ...context, signal: grants.signal };
-  const started: { job: Job | null } = { job: null };
   let end = () => grants.close();
   try {
     const { reach } = grants;
@@ -177,7 +182,7 @@ async function* start(deps: RunDeps, context: RunContext, parts: Start): AsyncGe
     };
     grants.cutBy(way.cut);
     yield* way.notes;
-    yield* startWithin(deps, held, { ...parts, exec, wayOut: way.wayOut, grants, started });
+    yield* startWithin(deps, held, { ...parts, exec, wayOut: way.wayOut, grants });
   } finally {
     if (started.job === null) end();
     else started.job.whenOver(end);
@@ -188,16 +193,15 @@ interface StartWithin extends Start {
   readonly exec: string;
   readonly wayOut: WayOut | null;
   readonly grants: GrantHold;
-  readonly started: { job: Job | null };
 }
 
 async function* startWithin(
   deps: RunDeps,
   context: RunContext,
-  { sandbox, verdict, asked, rests, turn, after, afterBackground, ...begun }: StartWithin,
+  { sandbox, verdict, asked, rests, turn, after, started, ...begun }: StartWithin,
 ): AsyncGenerator<RunEvent> {
   const { command, signal } = context;
-  const { exec, wayOut, grants, started } = begun;
+  const { exec, wayOut, grants } = begun;
   throwIfOver(signal);
   const startedAt = deps.now();
   const { segments } = verdict;
@@ -290,7 +294,6 @@ async function* startWithin(
     job.whenOver(() => growth?.close());
     if (job.state === "background") {
       growth?.signal.addEventListener("abort", () => void job.kill(), { once: true });
-      job.whenOver(afterBackground);
     }
   }
 }

@@ -49,6 +49,7 @@ beforeEach(() => {
     stopping: new AbortController().signal,
     ensure: async () => ({
       id: "box",
+      escorted: (work) => work(),
       confine: ({ writable }) => {
         expect(writable).toEqual([]);
         const confinement = { writable: [], readOnly: false, tcp: true };

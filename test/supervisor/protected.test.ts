@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { RunEvent } from "../../daemon/supervisor/types.ts";
-import { answering, run, World } from "./world.ts";
+import { admin, agent, answering, run, World } from "./world.ts";
 
 let world: World;
 let session: string;
@@ -74,6 +74,69 @@ test("while the program goes on, it does not live under its own instructions for
     await expect.poll(content, { timeout: 4_000 }).toBe("be kind\n");
   });
 });
+
+test("what a command left in the background is no owner: undone while it goes on, and at its end", async () => {
+  let write: () => void = () => undefined;
+  const writing = new Promise<void>((resolve) => {
+    write = resolve;
+  });
+  let finish: () => void = () => undefined;
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const said: string[] = [];
+  world.programs.set("node serve.js", ({ leave }) => {
+    const work = async () => {
+      await writing;
+      world.write(agents(), "be evil\n");
+      await expect.poll(content, { timeout: 4_000 }).toBe("be kind\n");
+      said.push("undone while it went on");
+      await finished;
+      world.write(agents(), "be evil after all\n");
+    };
+    leave(work());
+    return 0;
+  });
+  const { last } = await run(world, session, "node serve.js");
+  expect(last).toMatchObject({ type: "exit", left: 1 });
+  write();
+  await expect.poll(() => said, { timeout: 8_000 }).toEqual(["undone while it went on"]);
+  finish();
+  await expect.poll(() => world.recorded("job.ended").length).toBe(1);
+  await does("node nothing.js", () => undefined);
+  expect(content()).toBe("be kind\n");
+  expect(world.recorded("protected.accepted")).toEqual([]);
+  // From here on it is the owner's again.
+  world.write(agents(), "be kinder\n");
+  await does("node nothing.js", () => undefined);
+  expect(content()).toBe("be kinder\n");
+});
+
+test("C5: a closing check that the daemon runs is looked after like a command: it runs what the agent wrote", async () => {
+  const { authority } = world.supervisor;
+  await authority.setContract(admin(), { project: "web", worktree: "one", text: CHECKED });
+  const asked = { rule: "docs", reason: "the task" };
+  await authority.request(agent(), session, asked, new AbortController().signal);
+  world.programs.set("make check", () => {
+    world.write(agents(), "be evil\n");
+    return 1;
+  });
+  const seen = await authority.check(agent(), session, "tests");
+  expect(seen).toMatchObject({ fired: false, exitCode: 1 });
+  expect(content()).toBe("be kind\n");
+  expect(world.recorded("protected.restored").length).toBe(1);
+  await does("cat docs/a.md", () => undefined);
+  expect([content(), world.recorded("protected.accepted")]).toEqual(["be kind\n", []]);
+});
+
+const CHECKED = `task: docs
+envelope:
+  - {effect: read, paths: ["**"]}
+grants:
+  docs: {effect: write, paths: ["docs/**"], closes: [tests]}
+closures:
+  tests: {command: [make, check]}
+`;
 
 test("what a person approved by that name is accepted, and holds", async () => {
   const line = "echo be kinder > AGENTS.md";

@@ -49,6 +49,8 @@ export type Program = (io: {
   readonly stdout: PassThrough;
   readonly out: (text: string) => void;
   readonly killed: Promise<string>;
+  /** It leaves something running, until this settles. */
+  readonly leave: (gone: Promise<unknown>) => void;
 }) => Promise<number> | number;
 
 export class World {
@@ -235,15 +237,25 @@ policy: {rules: [{id: no-uname, pattern: "uname *", action: deny, justification:
       kill = resolve;
     });
     const program = this.programs.get(command.command) ?? (() => 0);
+    let gone: Promise<void> | null = null;
+    const leave = (left: Promise<unknown>) => {
+      gone = left.then(() => undefined);
+    };
     const running = (async () =>
-      program({ stdin, stdout, out: (text) => stdout.write(text), killed }))();
+      program({ stdin, stdout, out: (text) => stdout.write(text), killed, leave }))();
     const exited = running
-      .then((exitCode): ExecExit => ({ exitCode, oomKilled: false }))
+      .then((exitCode): ExecExit => ({ exitCode, oomKilled: false, ...(gone ? { left: 1 } : {}) }))
       .finally(() => {
         stdout.end();
         stderr.end();
       });
-    return { stdin, stdout, stderr, exited, kill: async (signal) => kill(signal) };
+    const control = {
+      pid: 1,
+      signal: (signal: string) => kill(signal),
+      resize: () => undefined,
+      gone: exited.then(() => gone ?? undefined).catch(() => undefined),
+    };
+    return { stdin, stdout, stderr, exited, kill: async (signal) => kill(signal), control };
   }
 }
 

@@ -6,7 +6,6 @@ import type { Outcome } from "../../authority/ledger-types.ts";
 import { RecintoError } from "../../errors.ts";
 import type { Journal } from "../../journal/types.ts";
 import { WATCH_BACKLOG_MAX } from "../../limits.ts";
-import type { SandboxHandle } from "../../sandbox/sandboxes.ts";
 import type { Registry } from "../../settings/registry.ts";
 import type { Profile, Project } from "../../settings/types.ts";
 import type { Approvals } from "../approvals.ts";
@@ -31,6 +30,7 @@ import type {
   WorktreeName,
 } from "./authority-calls.ts";
 import { type Binding, bind, type Presented } from "./binding.ts";
+import { type CheckSandbox, checkPlace } from "./check-place.ts";
 import { ClosureWatch } from "./closure-watch.ts";
 import { ContractDesk } from "./contract-desk.ts";
 import { grantInfo, grantInfos } from "./grant-infos.ts";
@@ -51,7 +51,7 @@ export interface AuthorityDeskParts {
     project: Project,
     profile: Profile,
     worktree: string,
-  ) => Promise<Pick<SandboxHandle, "id" | "confine" | "exec">>;
+  ) => Promise<CheckSandbox>;
   /** Aborts when the daemon stops. */
   readonly stopping: AbortSignal;
 }
@@ -78,7 +78,7 @@ export class AuthorityDesk implements AuthorityCalls {
 
   constructor(parts: AuthorityDeskParts) {
     this.#parts = parts;
-    const { deps, journal, registry, approvals, stopping } = parts;
+    const { deps, journal, approvals, stopping } = parts;
     const { log, newId } = deps;
     const onError = (error: unknown) =>
       log.error({ error }, "a grant could not be looked after; its time still ends it");
@@ -99,10 +99,7 @@ export class AuthorityDesk implements AuthorityCalls {
       journal,
       newId,
       stopping,
-      ensure: ({ project: id, worktree }) => {
-        const project = registry.project(id);
-        return parts.ensureSandbox(project, registry.profile(project.profile), worktree);
-      },
+      ensure: (key) => checkPlace({ ...parts, newId, placeOf: (of) => this.#placeOf(of) }, key),
     });
   }
 

@@ -6,11 +6,11 @@ import { RecintoError } from "../../errors.ts";
 import type { Journal } from "../../journal/types.ts";
 import { EXEC_LOST_AFTER_MS } from "../../limits.ts";
 import { CLOSURE_CHECK_TIMEOUT_MS, CLOSURE_FILE_BYTES_MAX } from "../../limits-authority.ts";
-import type { SandboxHandle } from "../../sandbox/sandboxes.ts";
 import { toBytePath } from "../../worktree/byte-path.ts";
 import { FileRoot } from "../../worktree/files/file-root.ts";
 import { holdFile, statEntry } from "../../worktree/files/reading.ts";
 import type { NewId } from "../ids.ts";
+import type { CheckPlace } from "./check-place.ts";
 import type { LedgerKey } from "./ledger-book.ts";
 
 /** One look at a closure. */
@@ -23,7 +23,7 @@ export interface Sight {
 export interface CommandSightParts {
   readonly journal: Journal;
   readonly newId: NewId;
-  readonly ensure: (key: LedgerKey) => Promise<Pick<SandboxHandle, "id" | "confine" | "exec">>;
+  readonly ensure: (key: LedgerKey) => Promise<CheckPlace>;
   /** Aborts when the daemon stops. */
   readonly stopping: AbortSignal;
 }
@@ -41,8 +41,19 @@ export async function seeCommand(
   when: CommandCondition,
   writable: readonly string[],
 ): Promise<Sight> {
+  const place = await parts.ensure(key);
+  return place.escorted(() => seen(parts, place, key, name, when, writable));
+}
+
+async function seen(
+  parts: CommandSightParts,
+  sandbox: CheckPlace,
+  key: LedgerKey,
+  name: string,
+  when: CommandCondition,
+  writable: readonly string[],
+): Promise<Sight> {
   const { journal, newId } = parts;
-  const sandbox = await parts.ensure(key);
   const segments = [{ classes: ["run"], rung: "rule", rule: "closure" }] as const;
   const held = sandbox.confine({ segments, approved: false, grants: [], writable });
   const exec = newId("exec");

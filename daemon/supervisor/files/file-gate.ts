@@ -215,7 +215,7 @@ export class FileGate {
     const { protection } = this.#parts;
     await protection.before(change);
     return async () => {
-      const [restored] = await protection.after(change);
+      const [restored] = await protection.after(change, false);
       return restored?.reason ?? null;
     };
   }
