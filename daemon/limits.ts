@@ -16,6 +16,8 @@ export const BRACE_WORDS_MAX = 4_096;
 export const HERE_DOCUMENTS_MAX = 4_096;
 /** Reasons of one kind that a verdict gives for a segment: a line that names 20,000 outside files is told once, not so often. */
 export const REASONS_PER_RULE_MAX = 32;
+/** Deepest nesting of lists and maps in YAML and JSON that people write; ours go three deep. */
+export const YAML_NESTING_MAX = 64;
 /** Most values one word may have (loop lists, braces) before it counts as unknown. */
 export const WORD_VALUES_MAX = 256;
 
@@ -328,14 +330,6 @@ export const EGRESS_REFUSALS_RECORDED_MAX = 100;
 export const EGRESS_ASK_WAIT_MAX_MS = 5 * 60_000;
 /** Certificates made for hosts that are looked into, kept for their next connection: a few kilobytes each. */
 export const EGRESS_LEAVES_KEPT_MAX = 256;
-/** Longest value of a log field sent to the journal: far below what one datagram holds. */
-export const LOG_FIELD_CHARS_MAX = 16_384;
-/** Series of one metric; more labels than that are counted together. A monitor holds each for weeks. */
-export const METRIC_SERIES_MAX = 500;
-/** Longest value of a label: rules are named in a few words. */
-export const METRIC_LABEL_CHARS_MAX = 128;
-/** Most often that `recinto top` asks, seconds: each time is some requests for every session. */
-export const TOP_INTERVAL_MIN_S = 0.5;
 /** A project's socket that could not be opened to its agents is tried again this often: a group or an owner was mended. */
 export const AGENT_SOCKET_RETRY_MS = 5_000;
 /** Output of a command that one MCP result carries unless asked for more, and at most: a model reads all of it, and pays. */

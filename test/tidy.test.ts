@@ -63,6 +63,7 @@ const ARROWS: Readonly<Record<string, { readonly to: readonly string[]; readonly
   },
   "errors.ts": { to: [], why: "everybody imports it" },
   "limits.ts": { to: [], why: "everybody imports it" },
+  "limits-observing.ts": { to: [], why: "everybody imports it" },
   "limits-authority.ts": { to: [], why: "everybody imports it" },
   "limits-journal.ts": { to: [], why: "everybody imports it" },
 };
@@ -84,7 +85,7 @@ const CLI_ALONE: readonly { readonly file: RegExp; readonly to: readonly string[
   { file: /^cli\/(?:context|agent)/, to: ["settings"] },
 ];
 
-const LIMITS = ["limits.ts", "limits-authority.ts", "limits-journal.ts"];
+const LIMITS = ["limits-observing.ts", "limits.ts", "limits-authority.ts", "limits-journal.ts"];
 const WIRING = new Set(["main.ts", "wiring.ts", "cli.ts", "shell.ts"]);
 
 interface Source {

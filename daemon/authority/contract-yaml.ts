@@ -1,8 +1,9 @@
 /** A contract's YAML held against its schema: the value, or everything wrong with line and column. */
-import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
+import { isMap, isScalar, isSeq, LineCounter, type Node } from "yaml";
 import type { z } from "zod";
 import { ERROR_ECHO_CHARS_MAX } from "../limits.ts";
 import { CONTRACT_CHARS_MAX } from "../limits-authority.ts";
+import { readYaml } from "../policy/read-yaml.ts";
 import { type ContractFile, contractFile } from "./contract-schema.ts";
 
 /** Something wrong, or doubtful, in a contract. Line and column start at 1. */
@@ -28,7 +29,7 @@ export function readContract(text: string): ReadContract {
     return { problems: [{ line: 1, column: 1, key: "", message }] };
   }
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const document = readYaml(text, lines);
   const at = (offset: number) => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
 import type { AdminClient } from "../api/client.ts";
 import { RecintoError } from "../errors.ts";
-import { TOP_INTERVAL_MIN_S } from "../limits.ts";
+import { TOP_INTERVAL_MIN_S } from "../limits-observing.ts";
 import { withAdmin } from "./context.ts";
 import { print, span, table, visible } from "./terminal-text.ts";
 

@@ -1,6 +1,7 @@
 /** Rule files as text (B1): ChatCLI's JSON and our YAML, into rules, with every fault at its line and column. Pure. */
-import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
+import { isMap, isScalar, isSeq, LineCounter, type Node } from "yaml";
 import { RULE_FILE_RULES_MAX } from "../limits.ts";
+import { readYaml } from "./read-yaml.ts";
 import type { Decision, Rule, RuleSet, RuleSource } from "./types.ts";
 
 export interface RuleFileProblem {
@@ -34,7 +35,7 @@ const PATTERN_CHARS_MAX = 4_096;
 /** JSON is YAML, so one parser reads both formats and knows the place of every fault. */
 export function parseRuleFile(text: string, source: RuleSource, name: string): ParsedRuleFile {
   const counter = new LineCounter();
-  const document = parseDocument(text, { lineCounter: counter, uniqueKeys: true });
+  const document = readYaml(text, counter);
   const problems: RuleFileProblem[] = [];
   const at = (offset: number, message: string): void => {
     const { line, col } = counter.linePos(offset);

@@ -1,6 +1,6 @@
 /** Log lines as entries of systemd's journal, each value a field of its own (systemd.io/JOURNAL_NATIVE_PROTOCOL). */
 import { fstatSync } from "node:fs";
-import { LOG_FIELD_CHARS_MAX } from "../limits.ts";
+import { LOG_FIELD_CHARS_MAX } from "../limits-observing.ts";
 import { Datagrams } from "./datagram.ts";
 
 const SOCKET = "/run/systemd/journal/socket";

@@ -1,15 +1,8 @@
 /** One YAML document of an admin, checked against a zod schema, with the line and column of everything wrong in it. */
-import {
-  type Document,
-  isMap,
-  isNode,
-  isScalar,
-  LineCounter,
-  type Node,
-  parseDocument,
-} from "yaml";
+import { type Document, isMap, isNode, isScalar, LineCounter, type Node } from "yaml";
 import type { z } from "zod";
 import { type ErrorCode, RecintoError } from "../errors.ts";
+import { readYaml } from "../policy/read-yaml.ts";
 
 /** Something wrong in an admin's file. Line and column start at 1. */
 export interface FileProblem {
@@ -39,7 +32,7 @@ export function parseAdminYaml<S extends z.ZodType>(
   code: ErrorCode,
 ): CheckedYaml<z.output<S>> {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const document = readYaml(text, lines);
   const at = (offset: number) => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };

@@ -1,6 +1,6 @@
 /** Figures for a monitor, in Prometheus' text form: counted from the journal as it grows, so that both say the same. */
 import type { Journal, JournalEntry } from "../journal/types.ts";
-import { METRIC_LABEL_CHARS_MAX, METRIC_SERIES_MAX } from "../limits.ts";
+import { METRIC_LABEL_CHARS_MAX, METRIC_SERIES_MAX } from "../limits-observing.ts";
 import type { Health } from "./supervisor-interface.ts";
 
 /** Upper ends of the buckets, seconds: from a command of some milliseconds to one of an hour. */

@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { fuzzHttp } from "./http.ts";
 import { fuzzParsers } from "./parsers.ts";
 import { fuzzRunner } from "./runner.ts";
+import { fuzzSettings } from "./settings.ts";
 import { fuzzShell } from "./shell.ts";
 
 interface Options {
@@ -15,6 +16,7 @@ interface Options {
 const FUZZERS: Readonly<Record<string, (options: Options) => number | Promise<number>>> = {
   http: fuzzHttp,
   runner: fuzzRunner,
+  settings: fuzzSettings,
   shell: fuzzShell,
   parsers: fuzzParsers,
 };

@@ -1,6 +1,6 @@
 /** Log lines as systemd's journal reads them. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { LOG_FIELD_CHARS_MAX } from "../../daemon/limits.ts";
+import { LOG_FIELD_CHARS_MAX } from "../../daemon/limits-observing.ts";
 import { isJournalStream, journaldSink, journalEntry } from "../../daemon/service/journald.ts";
 import { Receiver } from "./receiver.ts";
 

@@ -1,7 +1,7 @@
 /** Figures for a monitor, counted from the journal's entries. */
 import { describe, expect, test } from "vitest";
 import type { JournalEntry, JournalEvent } from "../../daemon/journal/types.ts";
-import { METRIC_SERIES_MAX } from "../../daemon/limits.ts";
+import { METRIC_SERIES_MAX } from "../../daemon/limits-observing.ts";
 import { Metrics } from "../../daemon/supervisor/metrics.ts";
 import type { Health } from "../../daemon/supervisor/supervisor-interface.ts";
 

@@ -1,5 +1,6 @@
 /** ChatCLI's policy files, rule by rule, so that one that means nothing here does not cost the others. Pure. */
-import { isMap, isScalar, isSeq, LineCounter, parseDocument } from "yaml";
+import { isMap, isScalar, isSeq, LineCounter } from "yaml";
+import { readYaml } from "../read-yaml.ts";
 import { parseRuleFile } from "../rule-files.ts";
 import { Import, type Imported } from "./imported.ts";
 
@@ -17,7 +18,7 @@ const TOOLS: Readonly<Record<string, string>> = {
 export function importChatCli(text: string): Imported {
   const found = new Import();
   const lines = new LineCounter();
-  const { contents, errors } = parseDocument(text, { lineCounter: lines });
+  const { contents, errors } = readYaml(text, lines);
   for (const error of errors) found.leave(lines.linePos(error.pos[0]).line, "", error.message);
   if (!isMap(contents) || errors.length > 0) return found.result;
   found.merge = contents.toJSON().merge !== false;

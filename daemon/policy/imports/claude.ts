@@ -1,5 +1,6 @@
 /** Claude Code's settings.json as rules: `permissions` with `Bash(npm run test:*)`, `Read(./src/**)` and the like. Pure. */
-import { isMap, isScalar, isSeq, LineCounter, parseDocument } from "yaml";
+import { isMap, isScalar, isSeq, LineCounter } from "yaml";
+import { readYaml } from "../read-yaml.ts";
 import type { Decision } from "../types.ts";
 import { Import, type Imported } from "./imported.ts";
 
@@ -21,7 +22,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 export function importClaude(text: string): Imported {
   const found = new Import();
   const lines = new LineCounter();
-  const { contents, errors } = parseDocument(text, { lineCounter: lines });
+  const { contents, errors } = readYaml(text, lines);
   const lineOf = (node: unknown): number =>
     lines.linePos((node as { range?: [number] } | null)?.range?.[0] ?? 0).line;
   for (const error of errors) found.leave(lines.linePos(error.pos[0]).line, "", error.message);
