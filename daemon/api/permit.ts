@@ -15,9 +15,10 @@ export function permit(route: Route, { socket }: Caller, ...parts: readonly unkn
   if (socket.kind !== "admin" || socket.rights === undefined) return;
   const { rights } = socket;
   const right = rightOf(route);
-  const named = parts.map(projectIn).find((project) => project !== null) ?? null;
-  if (rights.may(right, named)) return;
-  if (route.narrows === true && named === null && rights.maySomewhere(right)) return;
+  const named = [...new Set(parts.map(projectIn).filter((project) => project !== null))];
+  // A request that names several is about each of them.
+  if ((named.length === 0 ? [null] : named).every((project) => rights.may(right, project))) return;
+  if (route.narrows === true && named.length === 0 && rights.maySomewhere(right)) return;
   throw beyond(rights, right);
 }
 

@@ -1,4 +1,5 @@
 /** Ways out of sandboxes: which hosts a running command reaches, who is asked about others, and when it all ends. */
+import type { Contract } from "../authority/types.ts";
 import type { Egress, EgressEntry } from "../egress/egress.ts";
 import type { EgressRight, Injection } from "../egress/right.ts";
 import { RecintoError } from "../errors.ts";
@@ -49,8 +50,8 @@ export interface Reach {
   readonly hosts: () => readonly string[];
   /** Why a host is not to be had whatever else names it, or null. */
   readonly denies: (host: string) => string | null;
-  /** The profile's and the saved rules' hosts count too: there is no contract. */
-  readonly standing: boolean;
+  /** null: there is none, and the profile's and the saved rules' hosts count too. */
+  readonly contract: Contract | null;
 }
 
 export interface OpenedWay {
@@ -65,8 +66,8 @@ export interface OpenedWay {
 export class EgressDesk {
   readonly #parts: EgressDeskParts;
   readonly #egress: EgressPort;
-  /** Hosts allowed for the rest of a session. */
-  readonly #sessions = new WeakMap<Session, HostRule[]>();
+  /** Hosts allowed for the rest of a session, under the contract that it had when a person said so. */
+  readonly #sessions = new WeakMap<Session, SessionHosts[]>();
 
   constructor(parts: EgressDeskParts) {
     this.#parts = parts;
@@ -103,7 +104,8 @@ export class EgressDesk {
       return { ...NONE, notes: [note("no_way_out", `nothing leaves this sandbox: ${why}`)] };
     }
     const { reach = null } = departure;
-    const standing = reach?.standing ?? true;
+    const contract = reach?.contract ?? null;
+    const standing = contract === null;
     const listed = hostRules(network.hosts);
     const own = standing ? [...listed] : [];
     if (departure.authority !== null) {
@@ -119,7 +121,7 @@ export class EgressDesk {
       hosts: () => [
         ...own,
         ...hostRules(reach?.hosts() ?? []),
-        ...this.#sessionHosts(session),
+        ...this.#sessionHosts(session, contract),
         ...(standing ? this.#savedHosts(session.project) : []),
       ],
       denies: reach?.denies ?? (() => null),
@@ -172,7 +174,8 @@ export class EgressDesk {
       const rules = hostRules([endpoint]);
       if (resource.kind === "host" && resource.until === "session") {
         const before = this.#sessions.get(context.session) ?? [];
-        this.#sessions.set(context.session, [...before, ...rules]);
+        const contract = departure.reach?.contract ?? null;
+        this.#sessions.set(context.session, [...before, { rules, contract }]);
       } else if (resource.kind === "host") own.push(...rules);
       return null;
     } catch (error) {
@@ -228,13 +231,19 @@ export class EgressDesk {
     return id;
   }
 
-  #sessionHosts(session: Session): readonly HostRule[] {
-    return this.#sessions.get(session) ?? [];
+  #sessionHosts(session: Session, contract: Contract | null): readonly HostRule[] {
+    const given = this.#sessions.get(session) ?? [];
+    return given.filter((each) => each.contract === contract).flatMap(({ rules }) => rules);
   }
 
   #savedHosts(project: string): readonly HostRule[] {
     return hostRules(this.#parts.saved.list(project).flatMap(({ hosts = [] }) => hosts));
   }
+}
+
+interface SessionHosts {
+  readonly rules: readonly HostRule[];
+  readonly contract: Contract | null;
 }
 
 const NONE: OpenedWay = {

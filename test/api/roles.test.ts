@@ -97,6 +97,18 @@ describe("a role", () => {
     expect(may(approver, "GET /metrics")).toBe(false);
   });
 
+  test("reaches a request that names several projects only where it reaches each of them", () => {
+    const caller = callerWith(assigned("orchestrator", ["one"]), assigned("auditor"));
+    const route = { method: "POST", right: "orchestrate" } as Parameters<typeof permit>[0];
+    const asked =
+      (...parts: readonly object[]) =>
+      () =>
+        permit(route, caller, ...parts);
+    expect(asked({ project: "one" }, {}, { project: "one" })).not.toThrow();
+    expect(asked({ project: "one" }, {}, { project: "two" })).toThrow("may not do this");
+    expect(asked({}, { project: "two" }, { project: "one" })).toThrow("may not do this");
+  });
+
   test("adds up with another one", () => {
     const both = callerWith(assigned("auditor"), assigned("approver", ["shop"]));
     expect(may(both, "GET /v1/events")).toBe(true);

@@ -1,5 +1,6 @@
 /** Which hosts a command's way out leads to, by profile, approval and rules; and what a question says it cannot. */
 import { beforeEach, expect, test } from "vitest";
+import type { Contract } from "../../daemon/authority/types.ts";
 import type { EgressRight } from "../../daemon/egress/right.ts";
 import type { Journal } from "../../daemon/journal/types.ts";
 import { coversHost, hostRuleText } from "../../daemon/policy/hosts.ts";
@@ -21,6 +22,17 @@ const approval = { id: "g-7" } as AuthorityInfo;
 const sandbox = {
   spec: { mounts: [{ source: "/host/s", target: "/run/recinto/runner", readOnly: true }] },
 } as unknown as Parameters<EgressDesk["open"]>[1]["sandbox"];
+
+const CONTRACT = { task: "t" } as Contract;
+/** Approves every host for the rest of the session. */
+const sayingYes = {
+  wait: () => () => undefined,
+  use: () => true,
+  over: async () => ({
+    state: "approved",
+    authority: { resource: { kind: "host", until: "session" } },
+  }),
+};
 
 let opened: EgressRight[];
 let saved: readonly string[];
@@ -45,7 +57,7 @@ const desk = () =>
       close: async () => undefined,
     }),
     journal: { subscribe: () => () => undefined } as unknown as Journal,
-    approvals: {} as Approvals,
+    approvals: { ...sayingYes, file: () => ({ id: "q" }) } as unknown as Approvals,
     saved: { list: () => saved.map((host) => ({ hosts: [host] })) } as unknown as RuleStore,
     sandboxes: { executor: () => ({ kind, reason: "no program", landlock: 7 }) },
   });
@@ -116,7 +128,7 @@ test("under a contract only its grants' hosts are reached, while they live, and 
   const reach = {
     hosts: () => (live ? ["granted.example"] : []),
     denies: (host: string) => (host === "a.example" ? "the contract denies it" : null),
-    standing: false,
+    contract: CONTRACT,
   };
   const context = {
     profile: network({ hosts: ["listed.example"] }),
@@ -130,4 +142,25 @@ test("under a contract only its grants' hosts are reached, while they live, and 
   expect(right?.denies?.("a.example")).toBe("the contract denies it");
   live = false;
   expect(right?.hosts()).toEqual([]);
+});
+
+test("C1: a host that was allowed for the session is not, under a contract that was set afterwards", async () => {
+  const egress = desk();
+  const context = {
+    profile: network({ ask: true }),
+    session: { id: "s", project: "web" },
+    command: { command: CURL, cwd: "/" },
+    action: "a",
+  } as unknown as RunContext;
+  const hosts = async (contract: Contract | null) => {
+    const reach = { hosts: () => [], denies: () => null, contract };
+    const verdict = judged("curl http://b.example/");
+    await egress.open(context, { exec: "x", verdict, sandbox, authority: null, reach });
+    return opened.at(-1)?.hosts().map(hostRuleText);
+  };
+  expect(await hosts(null)).toEqual([]);
+  expect(await opened[0]?.ask?.("a.example", 80)).toBe(null);
+  expect(await hosts(null)).toEqual(["a.example:80"]);
+  expect(await hosts(CONTRACT)).toEqual([]);
+  expect(await hosts(null)).toEqual(["a.example:80"]);
 });

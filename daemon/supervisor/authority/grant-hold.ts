@@ -56,7 +56,7 @@ export class GrantHold {
         contract !== null && namesHost(contract.deny.hosts, host)
           ? `the contract ${contract.task} denies it`
           : null,
-      standing: contract === null,
+      contract,
     };
   }
 
