@@ -14,6 +14,8 @@ export interface Fitting {
   readonly worktree: string;
   /** The sandbox's own folders, which no contract bounds. */
   readonly scratch: readonly string[];
+  /** Whether the kernel, or the daemon itself, keeps what it does to the folders that contract and grants name. */
+  readonly held: boolean;
 }
 
 export interface Fitted {
@@ -33,7 +35,7 @@ export interface Fitted {
  * run that did not come through here.
  */
 export function fitVerdict(verdict: Verdict, fitting: Fitting): Fitted {
-  const { contract, grants } = fitting;
+  const { contract, grants, held } = fitting;
   const rests = new Set<string>();
   let ambiguous = false;
   const segments = verdict.segments.map((segment): SegmentVerdict => {
@@ -46,6 +48,9 @@ export function fitVerdict(verdict: Verdict, fitting: Fitting): Fitted {
     for (const effect of segment.effects) {
       const cover = coverOf(effect, segment, fitting, rests);
       if (cover === null && contract !== null) return overruled(segment, beyond(effect, contract));
+      if (contract !== null && !held && isLoose(effect, segment)) {
+        return overruled(segment, unheld(effect, contract));
+      }
       for (const handle of cover?.handles ?? []) rests.add(handle);
       ambiguous ||= cover?.ambiguous ?? false;
     }
@@ -61,6 +66,18 @@ function denied({ hosts = [], verdict }: SegmentVerdict, { task, deny }: Contrac
   if (host === undefined || verdict === "deny") return null;
   const reason = `reaches ${host}, which the contract ${task} denies`;
   return { rung: "absolute-deny", rule: "contract/deny-host", decision: "deny", reason };
+}
+
+/** It may write where its words do not say. */
+function isLoose(effect: Effect, { paths }: SegmentVerdict): boolean {
+  return (
+    effect === "run" || (effect === "write" && !paths.some(({ access }) => access === "write"))
+  );
+}
+
+function unheld(effect: Effect, { task }: Contract): Match {
+  const reason = `may write beyond what the contract ${task} names: no kernel holds commands in this sandbox (${effect})`;
+  return { rung: "default", rule: "contract/kernel", decision: "ask", reason };
 }
 
 function beyond(effect: Effect, { task }: Contract): Match {
@@ -102,8 +119,10 @@ function withSegments(
   };
 }
 
-function insteadOf(contract: Contract, { effects, verdict }: SegmentVerdict): string {
+function insteadOf(contract: Contract, deciding: SegmentVerdict): string {
+  const { effects, verdict } = deciding;
   if (verdict === "deny") return "leave it out: nothing lifts what the contract denies";
+  if (deciding.rule === "contract/kernel") return "use the file API, which keeps to what is named";
   const rules = contract.grants.filter(({ effect }) => effects.includes(effect));
   if (rules.length === 0) return "stay within the envelope that the interface shows";
   return `request a grant: ${rules.map(({ name }) => name).join(" or ")}`;

@@ -158,7 +158,9 @@ export class SessionDesk {
     });
     const { ignored } = inForce;
     if (binding === null) return { ...judged, ignored, rests: null };
-    return { ...judged, ignored, ...binding.fit(judged.verdict, judged.settings) };
+    // What is no command the daemon does itself, and it keeps to the paths.
+    const ours = evaluate === this.#parts.deps.evaluate ? {} : { kernelConfinement: true };
+    return { ...judged, ignored, ...binding.fit(judged.verdict, { ...judged.settings, ...ours }) };
   }
 
   /**

@@ -126,6 +126,10 @@ it left in the background too, and its connections are cut; when none is left, \
 [the test of every kind of end](../test/docker/authority.test.ts) that is printed; on a loaded machine of two cores the
 median of a run was 16 to 43 ms and the slowest of its grants, four to seven, took 45 to 117 ms.
 
+**A contract that is set while something runs.** It binds that too: commands, what they left in the background and file
+operations that were begun under another contract, or under none, are ended like those of a closed grant before
+\`contract set\` answers. Clearing a contract ends its grants and nothing else.
+
 **Approvals that end.** A person may answer any question that a grant can settle with a right that has an end:
 \`recinto approvals approve ID --for 2h\`, \`--phase\`, \`--until tests\` (a closure of the contract), \`--until 'npm test'\` (a
 command that ends it once it succeeds). Safety patterns and ceilings are answered once, as always.
@@ -139,5 +143,6 @@ turns out to do. Reading is not: what a test run reads inside the sandbox is the
 names it, and so is \`deny\` for reading; keep out of a worktree what agents must not read. \`deny\` for writing inside a
 folder that a grant names is held by the policy and the file API, not against project code. A single file in \`paths\` has
 to be there for a command to write it, and is written in place (\`>>\`, not \`sed -i\`, which makes a second file beside it);
-the file API makes and replaces it.
+the file API makes and replaces it. Where no kernel holds commands (\`mounts-only\`), what runs project code under a contract
+asks: nothing but a person's word would keep it to the named folders.
 `;

@@ -23,10 +23,12 @@ interface Asked {
   readonly standing?: Partial<Standing>;
   readonly presented?: readonly string[];
   readonly rules?: readonly Rule[];
+  /** Whether the sandbox has a kernel that holds commands. */
+  readonly held?: boolean;
 }
 
 function fitted(play: Play, command: string, asked: Asked = {}): Fitted {
-  const { standing = {}, presented, rules = [] } = asked;
+  const { standing = {}, presented, rules = [], held = true } = asked;
   const { contract } = play.state;
   const settings: PolicySettings = {
     profile: "dev",
@@ -40,6 +42,7 @@ function fitted(play: Play, command: string, asked: Asked = {}): Fitted {
     protectedFiles: [],
     verbs: [],
     unknown: "ask",
+    kernelConfinement: held,
     denials: { consecutive: 3, total: 20 },
   };
   const shown = { now: play.now, ...(presented === undefined ? {} : { presented }) };
@@ -52,7 +55,7 @@ function fitted(play: Play, command: string, asked: Asked = {}): Fitted {
     denials: { consecutive: {}, total: 0 },
   });
   const grants = presentedGrants(play.state, shown);
-  return fitVerdict(verdict, { contract, grants, worktree: WORKTREE, scratch: ["/tmp"] });
+  return fitVerdict(verdict, { contract, grants, worktree: WORKTREE, scratch: ["/tmp"], held });
 }
 
 function verdictOf(play: Play, command: string, asked?: Asked): Verdict {
@@ -110,6 +113,31 @@ describe("the envelope of a contract narrows the profile (C1)", () => {
       instead: "request a grant: serialize or notes",
       always: undefined,
     });
+  });
+
+  it("where no kernel holds commands to its folders, what may write anywhere asks", () => {
+    const play = new Play();
+    const held = false;
+    const makes: Rule = {
+      id: "m",
+      source: "user",
+      action: "allow",
+      tool: "exec",
+      pattern: ["npm", "*"],
+    };
+    expect([
+      decided(play, "npm test", { held }),
+      decided(play, "npm test", { held, rules: [makes] }),
+      decided(play, "cat src/a", { held }),
+      decided(holding(["serialize", "h1"]), "echo x > src/serialization/a", { held }),
+      decided(new Play(null), "npm test", { held }),
+    ]).toEqual([
+      "ask contract/kernel",
+      "ask contract/kernel",
+      "allow scope/read",
+      "allow h1",
+      "allow scope/build",
+    ]);
   });
 
   it("and never widens it: what the profile asks about asks under any contract", () => {

@@ -70,9 +70,9 @@ export function bind({ state, presented, choice, worktree, now }: BindInput): Bi
   return {
     authority,
     rules: contract === null ? [] : denyRules(contract),
-    fit(verdict, { scratch }) {
+    fit(verdict, { scratch, kernelConfinement: held = true }) {
       const grants = presentedGrants(ledger, presentation);
-      const fitting = { contract, grants, worktree, scratch };
+      const fitting = { contract, grants, worktree, scratch, held };
       const fitted = fitVerdict(verdict, fitting);
       const ambiguous = fitted.ambiguous && handle === undefined;
       const allowed = fitted.verdict.verdict === "allow" && !ambiguous;
