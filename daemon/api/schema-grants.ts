@@ -1,16 +1,10 @@
 /** The words of grants that commands, files and questions share with the authority itself. */
 import { z } from "zod";
+import { GRANTABLE_EFFECTS } from "../authority/types.ts";
 import { GRANT_HANDLE_CHARS_MAX } from "../limits-authority.ts";
 import { CountTextSchema } from "./schema-text.ts";
 
-export const GrantableEffectSchema = z.enum([
-  "read",
-  "write",
-  "run",
-  "git-write",
-  "network",
-  "install",
-]);
+export const GrantableEffectSchema = z.enum(GRANTABLE_EFFECTS);
 
 /** What a grant is on. */
 export const resource = {

@@ -1,24 +1,11 @@
 /** The policy's words as they travel: verdicts, segments, matches and saved rules. */
 import { z } from "zod";
-import type * as policy from "../policy/types.ts";
+import * as policy from "../policy/types.ts";
 import type { SameType } from "./same-type.ts";
 
 export const DecisionSchema = z.enum(["allow", "ask", "deny"]).meta({ id: "Decision" });
 
-export const EffectSchema = z
-  .enum([
-    "read",
-    "write",
-    "run",
-    "git-write",
-    "network",
-    "engine",
-    "install",
-    "process",
-    "privilege",
-    "unknown",
-  ])
-  .meta({ id: "Effect" });
+export const EffectSchema = z.enum(policy.EFFECTS).meta({ id: "Effect" });
 
 export const ActionClassSchema = z
   .enum([

@@ -11,6 +11,7 @@ import {
 import { parseHostPattern } from "../policy/host-patterns.ts";
 import { CONTRACT_DURATION, durationText, parseTtl } from "./durations.ts";
 import { parsePathPattern } from "./resources.ts";
+import { GRANTABLE_EFFECTS } from "./types.ts";
 
 /** Text that a function reads or refuses with a reason; the error repeats the value. */
 function read<T>(what: string, parse: (text: string) => { value: T } | { refused: string }) {
@@ -87,9 +88,7 @@ const envelopeEntry = z.strictObject({
 });
 
 const grantRule = z.strictObject({
-  effect: z
-    .enum(["read", "write", "run", "git-write", "network", "install"])
-    .describe("What is done. `install` may reach its `hosts` too."),
+  effect: z.enum(GRANTABLE_EFFECTS).describe("What is done. `install` may reach its `hosts` too."),
   paths: paths.optional().describe("On what: required for `read` and `write`."),
   hosts: hosts
     .optional()

@@ -1,7 +1,15 @@
 /** The words of authority that ends: what a contract comes to once it is compiled (C1). Plain values, all of them. */
 
 /** What a grant or an envelope may be about. Engines, processes, privilege and the unknown are never granted. */
-export type GrantableEffect = "read" | "write" | "run" | "git-write" | "network" | "install";
+export const GRANTABLE_EFFECTS = [
+  "read",
+  "write",
+  "run",
+  "git-write",
+  "network",
+  "install",
+] as const;
+export type GrantableEffect = (typeof GRANTABLE_EFFECTS)[number];
 
 /** What an effect is on. An empty list says nothing about its dimension. */
 export interface Resource {

@@ -4,17 +4,19 @@
 export type Decision = "allow" | "ask" | "deny";
 
 /** What a segment does to the world (design §2, plus `engine`: talks to a container engine or cluster, B4). */
-export type Effect =
-  | "read"
-  | "write"
-  | "run"
-  | "git-write"
-  | "network"
-  | "engine"
-  | "install"
-  | "process"
-  | "privilege"
-  | "unknown";
+export const EFFECTS = [
+  "read",
+  "write",
+  "run",
+  "git-write",
+  "network",
+  "engine",
+  "install",
+  "process",
+  "privilege",
+  "unknown",
+] as const;
+export type Effect = (typeof EFFECTS)[number];
 
 /**
  * The finer kind of an effect that a profile's standing permission is stated in (design §4, the table).

@@ -5,22 +5,9 @@ import { z } from "zod";
 import { RecintoError } from "../errors.ts";
 import { SAVED_RULES_MAX } from "../limits.ts";
 import { ruleOfSaved } from "../policy/generalise.ts";
-import type { Rule } from "../policy/types.ts";
+import { EFFECTS, type Rule } from "../policy/types.ts";
 import { HeldFiles } from "./held-files.ts";
 import type { StoredRule } from "./supervisor-interface.ts";
-
-const EFFECTS = [
-  "read",
-  "write",
-  "run",
-  "git-write",
-  "network",
-  "engine",
-  "install",
-  "process",
-  "privilege",
-  "unknown",
-] as const;
 
 const time = z.iso.datetime().transform((text) => Date.parse(text));
 

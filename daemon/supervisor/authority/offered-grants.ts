@@ -1,17 +1,10 @@
 /** What an approval can give beyond one command: the asking parts of a verdict as grants, each with an end. Pure. */
 import { parseWritePath } from "../../authority/resources.ts";
-import type { GrantableEffect } from "../../authority/types.ts";
+import { GRANTABLE_EFFECTS, type GrantableEffect } from "../../authority/types.ts";
 import type { SegmentVerdict, Verdict } from "../../policy/types.ts";
 import type { OfferedGrant } from "../types.ts";
 
-const GRANTABLE: ReadonlySet<string> = new Set<GrantableEffect>([
-  "read",
-  "write",
-  "run",
-  "git-write",
-  "network",
-  "install",
-]);
+const GRANTABLE: ReadonlySet<string> = new Set(GRANTABLE_EFFECTS);
 
 /**
  * One for each effect of each simple command that asks, on what it names. Empty where any of them asks for more than
