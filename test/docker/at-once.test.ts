@@ -1,47 +1,28 @@
 /** Many commands at once over many sandboxes: each gets its own output and exit, and nobody gets a second container. */
-import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { machineClock } from "../../daemon/sandbox/clock.ts";
-import { DockerEngine } from "../../daemon/sandbox/docker/docker-engine.ts";
-import { buildImage } from "../../daemon/sandbox/image-build.ts";
-import { Sandboxes } from "../../daemon/sandbox/sandboxes.ts";
 import { LABELS } from "../../daemon/sandbox/spec.ts";
-import { agent, run, World } from "../supervisor/world.ts";
-import { IMAGES, PROGRAM, SOCKET, whyNot } from "./rig.ts";
+import { agent, run } from "../supervisor/world.ts";
+import { DockerWorld } from "./docker-world.ts";
+import { whyNot } from "./rig.ts";
 
 const missing = await whyNot();
 const SANDBOXES = 20;
 const COMMANDS = 200;
 
 describe.skipIf(missing)("commands at once", () => {
-  const engine = new DockerEngine(SOCKET);
-  const owner = `test-${randomBytes(6).toString("hex")}`;
-  const world = new World();
+  const world = new DockerWorld();
 
   beforeAll(async () => {
-    await buildImage({ name: "base", imagesDir: IMAGES, store: engine, onProgress: console.log });
-    world.openSandboxes = (hooks) =>
-      new Sandboxes({
-        engine,
-        owner,
-        imagesDir: IMAGES,
-        clock: machineClock,
-        runner: { program: PROGRAM, socketsDir: `${world.folder}/runners` },
-        ...hooks,
-      });
     world.profile = `extends: dev
 limits: {memory: 256MiB, pids: 128, commandsPerSession: 6, commandsPerProject: 64}
 `;
     await world.start();
   });
 
-  afterAll(async () => {
-    await world.end();
-    for (const { id } of await engine.list({ [LABELS.owner]: owner })) await engine.remove(id);
-  });
+  afterAll(() => world.end());
 
   const containers = async () =>
-    (await engine.list({ [LABELS.owner]: owner })).map(({ labels }) => labels[LABELS.worktree]);
+    (await world.containers()).map(({ labels }) => labels[LABELS.worktree]);
 
   test(`${COMMANDS} commands at once over ${SANDBOXES} sandboxes: each one's output, folder and exit code are its own`, async () => {
     const names = Array.from({ length: SANDBOXES }, (_, i) => `w${i}`);

@@ -1,26 +1,19 @@
 /** Git in a real container: everything a developing agent does works, the host follows, and the host's repository stays whole. */
 import { execFileSync } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { machineClock } from "../../daemon/sandbox/clock.ts";
-import { DockerEngine } from "../../daemon/sandbox/docker/docker-engine.ts";
-import { buildImage } from "../../daemon/sandbox/image-build.ts";
-import { Sandboxes } from "../../daemon/sandbox/sandboxes.ts";
-import { LABELS } from "../../daemon/sandbox/spec.ts";
 import { privateGitPort } from "../../daemon/supervisor/private-git-port.ts";
 import type { RunEvent } from "../../daemon/supervisor/types.ts";
-import { admin, agent, answering, OWNER, run, World } from "../supervisor/world.ts";
-import { IMAGES, PROGRAM, SOCKET, whyNot } from "./rig.ts";
+import { admin, agent, answering, OWNER, run } from "../supervisor/world.ts";
+import { DockerWorld } from "./docker-world.ts";
+import { whyNot } from "./rig.ts";
 
 const missing = await whyNot();
 const once = { answer: "approve", mode: "once" } as const;
 
 describe.skipIf(missing)("commits from a sandbox", () => {
-  const engine = new DockerEngine(SOCKET);
-  const owner = `test-${randomBytes(6).toString("hex")}`;
-  const world = new World();
+  const world = new DockerWorld();
   let session: string;
 
   const host = (cwd: string, ...words: string[]): string =>
@@ -43,17 +36,7 @@ describe.skipIf(missing)("commits from a sandbox", () => {
   const one = () => world.worktree("one");
 
   beforeAll(async () => {
-    await buildImage({ name: "base", imagesDir: IMAGES, store: engine, onProgress: console.log });
-    world.openSandboxes = (hooks) =>
-      new Sandboxes({
-        engine,
-        owner,
-        imagesDir: IMAGES,
-        clock: machineClock,
-        runner: { program: PROGRAM, socketsDir: join(world.folder, "runners") },
-        privateGit: privateGitPort(world.gits),
-        ...hooks,
-      });
+    world.sandboxes = { privateGit: privateGitPort(world.gits) };
     world.profile = "extends: dev\napprovalWait: 5s\n";
     await world.start();
     chmodSync(world.folder, 0o755);
@@ -70,10 +53,7 @@ describe.skipIf(missing)("commits from a sandbox", () => {
     session = await world.open();
   }, 120_000);
 
-  afterAll(async () => {
-    await world.end();
-    for (const { id } of await engine.list({ [LABELS.owner]: owner })) await engine.remove(id);
-  });
+  afterAll(() => world.end());
 
   const notes = (events: readonly RunEvent[]) =>
     events.flatMap((event) => (event.type === "note" ? [`${event.code}: ${event.reason}`] : []));

@@ -8,13 +8,8 @@ import type { ClientJobEvent } from "../../daemon/api/client-jobs.ts";
 import type { TwoWay } from "../../daemon/api/client-two-way.ts";
 import { type Listeners, openListeners } from "../../daemon/api/listeners.ts";
 import { agentSocketPath } from "../../daemon/api/socket.ts";
-import { machineClock } from "../../daemon/sandbox/clock.ts";
-import { DockerEngine } from "../../daemon/sandbox/docker/docker-engine.ts";
-import { buildImage } from "../../daemon/sandbox/image-build.ts";
-import { Sandboxes } from "../../daemon/sandbox/sandboxes.ts";
-import { LABELS } from "../../daemon/sandbox/spec.ts";
-import { World } from "../supervisor/world.ts";
-import { IMAGES, PROGRAM, SOCKET, whyNot } from "./rig.ts";
+import { DockerWorld } from "./docker-world.ts";
+import { whyNot } from "./rig.ts";
 
 const missing = await whyNot();
 const SLOW = { timeout: 30_000 };
@@ -44,24 +39,12 @@ class Seen<Event extends { readonly type: string }> {
 }
 
 describe.skipIf(missing).each(["runner", "once"] as const)("over the socket, by %s", (executor) => {
-  const engine = new DockerEngine(SOCKET);
-  const owner = `test-${randomBytes(6).toString("hex")}`;
-  const world = new World();
+  const world = new DockerWorld();
   let listeners: Listeners;
   let client: AgentClient;
   let session: string;
 
   beforeAll(async () => {
-    await buildImage({ name: "base", imagesDir: IMAGES, store: engine, onProgress: console.log });
-    world.openSandboxes = (hooks) =>
-      new Sandboxes({
-        engine,
-        owner,
-        imagesDir: IMAGES,
-        clock: machineClock,
-        runner: { program: PROGRAM, socketsDir: join(world.folder, "runners") },
-        ...hooks,
-      });
     // This test is its own agent, and root.
     world.agentsShareApproverUid = true;
     world.profile = `extends: dev\napprovalWait: 5s\nexecutor: ${executor}\npolicy: {rules: [{pattern: "*", action: allow, justification: "a test asks nobody"}]}\n`;
@@ -89,7 +72,6 @@ describe.skipIf(missing).each(["runner", "once"] as const)("over the socket, by 
     client?.close();
     await listeners?.close(0);
     await world.end();
-    for (const { id } of await engine.list({ [LABELS.owner]: owner })) await engine.remove(id);
   });
 
   const jobs = () => client.jobs(session);

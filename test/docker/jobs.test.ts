@@ -1,17 +1,13 @@
 /** Jobs of a session in a real container: detached, attached to twice, left in the background, fed, signalled, ended. */
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { machineClock } from "../../daemon/sandbox/clock.ts";
-import { DockerEngine } from "../../daemon/sandbox/docker/docker-engine.ts";
-import { buildImage } from "../../daemon/sandbox/image-build.ts";
-import { Sandboxes } from "../../daemon/sandbox/sandboxes.ts";
-import { LABELS } from "../../daemon/sandbox/spec.ts";
 import type { JobEvent, JobInfo, OutputRequest } from "../../daemon/supervisor/jobs/job-calls.ts";
 import type { RunEvent, RunRequest } from "../../daemon/supervisor/types.ts";
-import { admin, agent, codeOf, OTHER_AGENT, OWNER, run, World } from "../supervisor/world.ts";
-import { IMAGES, PROGRAM, SOCKET, whyNot } from "./rig.ts";
+import { admin, agent, codeOf, OTHER_AGENT, OWNER, run } from "../supervisor/world.ts";
+import { DockerWorld } from "./docker-world.ts";
+import { whyNot } from "./rig.ts";
 
 const missing = await whyNot();
 const SLOW = { timeout: 30_000 };
@@ -19,31 +15,16 @@ const SLOW = { timeout: 30_000 };
 describe.skipIf(missing).each(["runner", "once"] as const)(
   "jobs by the executor %s",
   (executor) => {
-    const engine = new DockerEngine(SOCKET);
-    const owner = `test-${randomBytes(6).toString("hex")}`;
-    const world = new World();
+    const world = new DockerWorld();
     let session: string;
 
     beforeAll(async () => {
-      await buildImage({ name: "base", imagesDir: IMAGES, store: engine, onProgress: console.log });
-      world.openSandboxes = (hooks) =>
-        new Sandboxes({
-          engine,
-          owner,
-          imagesDir: IMAGES,
-          clock: machineClock,
-          runner: { program: PROGRAM, socketsDir: join(world.folder, "runners") },
-          ...hooks,
-        });
       world.profile = `extends: dev\napprovalWait: 5s\nexecutor: ${executor}\npolicy: {rules: [{pattern: "*", action: allow, justification: "a test asks nobody"}]}\n`;
       await world.start();
       session = await world.open();
     });
 
-    afterAll(async () => {
-      await world.end();
-      for (const { id } of await engine.list({ [LABELS.owner]: owner })) await engine.remove(id);
-    });
+    afterAll(() => world.end());
 
     const never = new AbortController().signal;
 
@@ -75,9 +56,9 @@ describe.skipIf(missing).each(["runner", "once"] as const)(
 
     /** Command lines of what runs in the sandbox, seen from the engine's side. */
     async function processes(): Promise<string> {
-      const [box] = await engine.list({ [LABELS.owner]: owner, [LABELS.project]: "web" });
+      const [box] = await world.containers("web");
       if (box === undefined) return "";
-      const process = await engine.exec(box.id, {
+      const process = await world.engine.exec(box.id, {
         argv: ["/bin/ps", "-eo", "args"],
         cwd: "/",
         env: {},

@@ -5,61 +5,33 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { machineClock } from "../../daemon/sandbox/clock.ts";
-import { DockerEngine } from "../../daemon/sandbox/docker/docker-engine.ts";
-import { buildImage } from "../../daemon/sandbox/image-build.ts";
-import { Sandboxes } from "../../daemon/sandbox/sandboxes.ts";
-import { LABELS } from "../../daemon/sandbox/spec.ts";
 import type { RunEvent } from "../../daemon/supervisor/types.ts";
-import {
-  admin,
-  agent,
-  answering,
-  codeOf,
-  OTHER_AGENT,
-  OWNER,
-  run,
-  World,
-} from "../supervisor/world.ts";
-import { EXECUTORS, IMAGES, PROGRAM, SOCKET, whyNot } from "./rig.ts";
+import { admin, agent, answering, codeOf, OTHER_AGENT, OWNER, run } from "../supervisor/world.ts";
+import { DockerWorld } from "./docker-world.ts";
+import { EXECUTORS, whyNot } from "./rig.ts";
 
 const missing = await whyNot();
 const once = { answer: "approve", mode: "once" } as const;
 
 describe.skipIf(missing).each(EXECUTORS)("a command in its container, by %s", (executor) => {
-  const engine = new DockerEngine(SOCKET);
-  const owner = `test-${randomBytes(6).toString("hex")}`;
-  const world = new World();
+  const world = new DockerWorld();
   let session: string;
 
   beforeAll(async () => {
-    await buildImage({ name: "base", imagesDir: IMAGES, store: engine, onProgress: console.log });
-    world.openSandboxes = (hooks) =>
-      new Sandboxes({
-        engine,
-        owner,
-        imagesDir: IMAGES,
-        clock: machineClock,
-        runner: { program: PROGRAM, socketsDir: join(world.folder, "runners") },
-        ...hooks,
-      });
     world.profile = `extends: dev\napprovalWait: 5s\nexecutor: ${executor}\nlimits: {output: 1MiB, worktreeGrowth: 64MiB}\n`;
     await world.start();
     session = await world.open();
   });
 
-  afterAll(async () => {
-    await world.end();
-    for (const { id } of await engine.list({ [LABELS.owner]: owner })) await engine.remove(id);
-  });
+  afterAll(() => world.end());
 
   const approved = { on: answering(world, once) };
 
   /** Command lines of what runs in a sandbox, seen from the engine's side. */
   async function processes(project = "web"): Promise<string> {
-    const [box] = await engine.list({ [LABELS.owner]: owner, [LABELS.project]: project });
+    const [box] = await world.containers(project);
     if (box === undefined) return "";
-    const process = await engine.exec(box.id, {
+    const process = await world.engine.exec(box.id, {
       argv: ["/bin/ps", "-eo", "args"],
       cwd: "/",
       env: {},

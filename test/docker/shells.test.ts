@@ -1,44 +1,23 @@
 /** Named shells: what goes from one command to the next, what does not, and that each is still judged and held by itself. */
-import { randomBytes } from "node:crypto";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { machineClock } from "../../daemon/sandbox/clock.ts";
-import { DockerEngine } from "../../daemon/sandbox/docker/docker-engine.ts";
-import { buildImage } from "../../daemon/sandbox/image-build.ts";
-import { Sandboxes } from "../../daemon/sandbox/sandboxes.ts";
-import { LABELS } from "../../daemon/sandbox/spec.ts";
-import { agent, answering, codeOf, run, World } from "../supervisor/world.ts";
-import { IMAGES, PROGRAM, SOCKET, whyNot } from "./rig.ts";
+import { agent, answering, codeOf, run } from "../supervisor/world.ts";
+import { DockerWorld } from "./docker-world.ts";
+import { whyNot } from "./rig.ts";
 
 const missing = await whyNot();
 const once = { answer: "approve", mode: "once" } as const;
 
 describe.skipIf(missing).each(["runner", "once", "plain"] as const)("shells by %s", (executor) => {
-  const engine = new DockerEngine(SOCKET);
-  const owner = `test-${randomBytes(6).toString("hex")}`;
-  const world = new World();
+  const world = new DockerWorld();
   let session: string;
 
   beforeAll(async () => {
-    await buildImage({ name: "base", imagesDir: IMAGES, store: engine, onProgress: console.log });
-    world.openSandboxes = (hooks) =>
-      new Sandboxes({
-        engine,
-        owner,
-        imagesDir: IMAGES,
-        clock: machineClock,
-        runner: { program: PROGRAM, socketsDir: join(world.folder, "runners") },
-        ...hooks,
-      });
     world.profile = `extends: dev\napprovalWait: 1s\nexecutor: ${executor}\n`;
     await world.start();
     session = await world.open();
   });
 
-  afterAll(async () => {
-    await world.end();
-    for (const { id } of await engine.list({ [LABELS.owner]: owner })) await engine.remove(id);
-  });
+  afterAll(() => world.end());
 
   /** A person approves what is asked about: traps and the like. */
   const say = (command: string, shell = "main") =>
