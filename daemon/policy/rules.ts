@@ -1,4 +1,6 @@
 /** Rules from every source: which match a segment, which one wins, and what an allowing one may cover (B1, rungs 1 and 6). */
+import type { Use } from "./catalogue/description.ts";
+import { absolutePattern, mayOverlap } from "./glob-overlap.ts";
 import { coversPath, matches } from "./globs.ts";
 import { isWithin } from "./paths.ts";
 import type { Match, Rule, RuleSource, TouchedPath } from "./types.ts";
@@ -114,7 +116,11 @@ function pathRuleMatches(rule: Rule, view: SegmentView, worktree: string): boole
   return (
     touched.some(({ path, real }) =>
       [path, real ?? path].some((each) => globs.some((glob) => mayCover(glob, each))),
-    ) || view.description.uses.some((use) => mayExpandTo(use.path?.value, globs))
+    ) ||
+    view.description.uses.some((use) =>
+      mayExpandTo(use, rule.tool, view.segment.cwds ?? [worktree], globs),
+    ) ||
+    (rule.tool === "write" && changesAround(view, globs))
   );
 }
 
@@ -133,18 +139,48 @@ function coveredBy(globs: readonly string[], { path, real }: TouchedPath): boole
   return [path, real ?? path].every((each) => globs.some((glob) => coversPath(glob, each)));
 }
 
-/** Whether a wildcard in the command may stand for a name that a rule spells out: `cat .e*` under a deny of `.env`. */
+/** Whether a wildcard in the command may stand for a path that a rule names: `cat .e*` under a deny of `.env`. */
 function mayExpandTo(
-  value: { readonly kind: string; readonly pattern?: string } | undefined,
+  { path, effect }: Use,
+  tool: Rule["tool"],
+  cwds: readonly string[],
   globs: readonly string[],
 ): boolean {
-  if (value?.kind !== "glob" || value.pattern === undefined) return false;
+  const value = path?.value;
+  if (value?.kind !== "glob") return false;
   const last = value.pattern.slice(value.pattern.lastIndexOf("/") + 1);
-  return globs.some((glob) => {
+  const named = globs.some((glob) => {
     const name = glob.slice(glob.lastIndexOf("/") + 1);
     if (/[*?[]/.test(name)) return false;
     return matches(last, name) && (!name.startsWith(".") || last.startsWith("."));
   });
+  if (named || effect !== tool) return named;
+  return cwds.some((cwd) => {
+    const pattern = absolutePattern(value.pattern, cwd);
+    return pattern !== null && globs.some((glob) => mayOverlap(pattern, glob));
+  });
+}
+
+/** Whether a folder that changes as a whole holds what a rule names: moved, that has a name which no rule knows. */
+function changesAround({ description, located }: SegmentView, globs: readonly string[]): boolean {
+  const roots = globs.map((glob) => {
+    const wild = glob.search(/[*?[]/);
+    return wild < 0 ? glob : glob.slice(0, glob.lastIndexOf("/", wild));
+  });
+  const changed = description.uses.flatMap(({ effect, tree, via }, index) =>
+    effect === "write" && via === "operand" && (tree === true || description.form === "git mv")
+      ? [located[index]?.touched ?? []]
+      : [],
+  );
+  // Its last operand is where the others go.
+  const whole = description.form === "git mv" ? changed.slice(0, -1) : changed;
+  return whole
+    .flat()
+    .some(({ path, real }) =>
+      [path, real ?? path].some((each) =>
+        roots.some((root) => root !== "" && isWithin(root, each)),
+      ),
+    );
 }
 
 /** What an allowing rule covers of one segment; see `rulePermits`. */

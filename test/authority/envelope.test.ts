@@ -325,3 +325,41 @@ describe("what the kernel lets a command write", () => {
     ]).toEqual([null, [], ["/p/w/src/serialization", "/p/w/docs", "/p/w/NOTES.md"], ["/p/w"]]);
   });
 });
+
+describe("what G denies stays denied under a name that it does not spell (C1)", () => {
+  const play = new Play(
+    compiled(
+      `task: t
+envelope:
+  - {effect: read, paths: ["**"]}
+  - {effect: write, paths: ["**"]}
+  - {effect: git-write}
+deny: [{paths: ["config/private/**", "**/*.pem"]}]
+`,
+    ).contract,
+  );
+
+  it.each(["cat config/*/a", "cat c*/p*/a", "cat config/pri*", "cat k*", "head -1 sub/*"])(
+    "by a wildcard: %s",
+    (command) => expect(decided(play, command)).toMatch(/^deny contract\/deny-read/),
+  );
+
+  it.each([
+    "mv config c2",
+    "mv -t sub config",
+    "git mv config c2",
+    "rm -r config",
+    "chmod -R go= .",
+  ])("by the folder around it, which changes as a whole: %s", (command) =>
+    expect(decided(play, command)).toMatch(/^deny contract\/deny-write/),
+  );
+
+  it.each([
+    "cat conf*/other/a",
+    "cat src/*.ts",
+    "mv a config",
+    "mv a .",
+    "mv config/other c2",
+    "cp -r a .",
+  ])("and nothing else does: %s", (command) => expect(decided(play, command)).toMatch(/^allow /));
+});
