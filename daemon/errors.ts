@@ -107,7 +107,7 @@ export const ERROR_KINDS = {
   "unknown-grant": {
     status: 404,
     exit: 66,
-    hint: "the session's interface shows the grants there are",
+    hint: "recinto grants list shows those there are; an agent sees its own in the session's interface",
   },
   "grant-refused": {
     status: 409,

@@ -25,16 +25,24 @@ root=${RECINTO_ROOT:-}
 say() { printf 'install: %s\n' "$*" >&2; }
 # One step: said in a dry run, done otherwise.
 run() {
-  if [ "$dry" = yes ]; then say "would: $*"; else "$@"; fi
+  if [ "$dry" = no ]; then
+    "$@"
+    return
+  fi
+  case $1 in
+    stage_program) say "would: put program and production packages into $program, and the program before into $program.previous" ;;
+    write_config) say "would: write $2 (adminGroup: recinto)" ;;
+    *) say "would: $*" ;;
+  esac
 }
 
 if [ "$dry" = no ] && [ -z "$root" ] && [ "$(id -u)" != 0 ]; then
   say "a service is installed by root. Run:  sudo ./scripts/install.sh"
   exit 77
 fi
-if [ "$start" = yes ] && [ "$dry" = no ] && [ ! -d /run/systemd/system ]; then
+if [ "$start" = yes ] && [ ! -d /run/systemd/system ]; then
   say "this machine was not started by systemd: use docker-compose.yml, or --no-start to install the files alone"
-  exit 69
+  [ "$dry" = yes ] || exit 69
 fi
 node=$(readlink -f "$(command -v node)") || { say "there is no node: install Node.js 20"; exit 69; }
 node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || (a === 20 && b >= 10) ? 0 : 1)' || {
@@ -129,7 +137,7 @@ if [ "$start" = yes ]; then
   run systemctl daemon-reload
   run systemctl enable --quiet recintod.service
   if [ "$socket" = yes ]; then run systemctl enable --quiet recintod.socket; fi
-  if [ "$changed" = yes ] && systemctl is-active --quiet recintod.service; then
+  if [ "$changed" = yes ] && systemctl is-active --quiet recintod.service 2>/dev/null; then
     say "upgrading: recintod restarts"
     if [ "$socket" = yes ]; then
       run systemctl stop recintod.service

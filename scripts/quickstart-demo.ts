@@ -272,6 +272,7 @@ recintod keeps running (pid in ${demo}/daemon.pid, log in ${demo}/daemon.log). N
   ${cli} approvals watch            answer what asks, in another terminal
   ${cli} events --follow            what was decided and done
   ${cli} project add --help         your own project; profiles are in profiles/
+  ${cli} agent --project demo --worktree dev-http-api -- bash      be the agent: under its user, in its worktree
   kill $(cat ${demo}/daemon.pid)    stop it`
     : `
 Next:

@@ -103,7 +103,9 @@ function withSegments(
   contract: Contract | null,
 ): Verdict {
   if (contract === null) return verdict;
-  if (segments.every((segment, index) => segment === verdict.segments[index])) return verdict;
+  if (segments.every((segment, index) => segment === verdict.segments[index])) {
+    return namingRules(verdict, contract);
+  }
   // *Always* would store a rule that the contract stands above anyway.
   const { always: _, ...rest } = verdict;
   const strictest = segments.map((segment) => segment.verdict).reduce(stricter);
@@ -119,12 +121,26 @@ function withSegments(
   };
 }
 
-function insteadOf(contract: Contract, deciding: SegmentVerdict): string {
-  const { effects, verdict } = deciding;
+/** Where it is the profile that asks, a grant settles it as well: the rules that could be requested are named. */
+function namingRules(verdict: Verdict, contract: Contract): Verdict {
+  const asking = verdict.segments.filter((segment) => segment.verdict === "ask");
+  const [first] = asking;
+  if (verdict.verdict !== "ask" || first === undefined) return verdict;
+  if (asking.some(({ rung }) => rung !== "default")) return verdict;
+  const rules = rulesFor(contract, first.effects);
+  return rules === null ? verdict : { ...verdict, instead: rules };
+}
+
+function insteadOf(contract: Contract, { effects, rule, verdict }: SegmentVerdict): string {
   if (verdict === "deny") return "leave it out: nothing lifts what the contract denies";
-  if (deciding.rule === "contract/kernel") return "use the file API, which keeps to what is named";
+  if (rule === "contract/kernel") return "use the file API, which keeps to what is named";
+  return rulesFor(contract, effects) ?? "stay within the envelope that the interface shows";
+}
+
+/** null: the contract has none for these effects. */
+function rulesFor(contract: Contract, effects: readonly Effect[]): string | null {
   const rules = contract.grants.filter(({ effect }) => effects.includes(effect));
-  if (rules.length === 0) return "stay within the envelope that the interface shows";
+  if (rules.length === 0) return null;
   return `request a grant: ${rules.map(({ name }) => name).join(" or ")}`;
 }
 

@@ -63,7 +63,10 @@ export function approve(draft: Draft, command: Command<"approve">): Outcome {
     return refusal("bad-value", `${ttlMs} ms is not within ${durationText(asking.ttlMs)}`);
   }
   if (thisPhase && state.phase === null) {
-    return refusal("bad-value", "there are no phases: name a ttl alone");
+    return refusal(
+      "bad-value",
+      "no phase could end it, the worktree has none: name a ttl or a closure",
+    );
   }
   const rule = ruleNamed(state, asking.rule) as GrantRule;
   if (state.grants.length >= GRANTS_LIVE_MAX) return tooManyLive();
@@ -104,7 +107,8 @@ export function give(draft: Draft, command: Command<"give">): Outcome {
     return bad(`a grant ends within ${durationText(GRANT_TTL_MAX_MS)}`);
   }
   if (uses !== undefined && !isCount(uses)) return bad(`${uses} is no number of uses`);
-  if (thisPhase && state.phase === null) return bad("there are no phases: name a ttl alone");
+  if (thisPhase && state.phase === null)
+    return bad("no phase could end it, the worktree has none: name a ttl or a closure");
   const denied = deniedBy(resource, state.contract?.deny ?? NO_RESOURCE);
   if (denied !== null) return refusal("denied", denied);
   if (state.grants.length >= GRANTS_LIVE_MAX) return tooManyLive();

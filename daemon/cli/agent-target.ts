@@ -45,12 +45,19 @@ export async function targetOf(command: Command): Promise<AgentTarget> {
 
 /** For root, who must know the worktree's owner before it connects: asks over the admin socket what a name means. */
 export async function absoluteWorktree(command: Command, target: AgentTarget): Promise<string> {
-  if (target.worktree.startsWith("/")) return target.worktree;
-  const [project, { resolveWorktree }] = await Promise.all([
+  const isPath = target.worktree.startsWith("/");
+  if (isPath && !belongsToRoot(target.worktree)) return target.worktree;
+  const [project, { worktreeOf }] = await Promise.all([
     withAdmin(command, (admin) => admin.project(target.project)),
     import("../settings/worktrees.ts"),
   ]);
-  return resolveWorktree(project, target.worktree);
+  const worktree = worktreeOf(project, target.worktree);
+  // A folder of root's is refused later on with the word to give it away: that is said of worktrees, never of /etc.
+  return isPath ? target.worktree : worktree;
+}
+
+function belongsToRoot(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.uid === 0;
 }
 
 function isFolder(path: string): boolean {

@@ -54,7 +54,7 @@ function grantLines({ grant }: Approval): string[] {
   return [
     `${grant.rule} → ${grant.effect}: ${resourceText(grant)}`,
     `  for ${span(grant.ttlMs)} at most${uses}`,
-    ...grant.endsWith.map((end) => `  ends with ${end}`),
+    ...grant.endsWith.map((end) => `  ends when ${end}`),
   ];
 }
 

@@ -39,7 +39,7 @@ export function grantText(one: Grant, now: number): string {
     ["reason", one.reason === "" ? [] : [one.reason]],
     ["let by", [by]],
     ["left", one.expiresAt === null ? [] : [leftText(one.expiresAt, one.usesLeft, now)]],
-    ["ends with", one.endsWith],
+    ["ends when", one.endsWith],
     ["running", one.running],
     ["ended", one.cause === null ? [] : [one.cause]],
     ["comes back", [one.renewal]],
@@ -61,7 +61,7 @@ export function interfaceText(shown: Interface, now: number): string {
       "grants",
       shown.grants.flatMap((one) => [
         `${one.handle}  ${one.rule ?? "(by a person)"}  ${one.effect}: ${resourceText(one)}`,
-        `  ${[`${span(one.expiresAt - now)} left`, ...(one.usesLeft === null ? [] : [`${one.usesLeft} uses left`]), ...one.endsWith.map((end) => `ends with ${end}`)].join("; ")}`,
+        `  ${[`${span(one.expiresAt - now)} left`, ...(one.usesLeft === null ? [] : [`${one.usesLeft} uses left`]), ...one.endsWith.map((end) => `ends when ${end}`)].join("; ")}`,
       ]),
     ],
     ["waiting", shown.pending],

@@ -67,8 +67,8 @@ function revokeCommand(): Command {
 
 interface RequestOptions {
   readonly reason: string;
-  readonly path: string[];
-  readonly host: string[];
+  readonly path?: string[];
+  readonly host?: string[];
   readonly ttl?: string;
   readonly uses?: string;
   readonly waitFor?: string;
@@ -76,13 +76,13 @@ interface RequestOptions {
 }
 
 function requestCommand(): Command {
-  const more = (value: string, all: string[]) => [...all, value];
+  const more = (value: string, all: string[] = []) => [...all, value];
   return targetOptions(new Command("request"))
     .description("request a rule of the worktree's contract, as its agent would")
     .argument("<rule>", "the rule")
     .requiredOption("--reason <text>", "why, for the audit and the person who may be asked")
-    .option("--path <path>", "only this part of the rule; may be repeated", more, [])
-    .option("--host <host>", "only this part of the rule; may be repeated", more, [])
+    .option("--path <path>", "only this part of the rule; may be repeated", more)
+    .option("--host <host>", "only this part of the rule; may be repeated", more)
     .option("--ttl <duration>", "for less time than the rule (5m)")
     .option("--uses <n>", "for fewer uses than the rule")
     .option("--wait-for <seconds>", "longest wait for a person; 0: do not wait")
@@ -106,8 +106,8 @@ function requestCommand(): Command {
 function requestOf(rule: string, options: RequestOptions): GrantRequest {
   const { reason, path, host, ttl, uses, waitFor } = options;
   const narrow = {
-    ...(path.length === 0 ? {} : { paths: path }),
-    ...(host.length === 0 ? {} : { hosts: host }),
+    ...(path === undefined ? {} : { paths: path }),
+    ...(host === undefined ? {} : { hosts: host }),
     ...(ttl === undefined ? {} : { ttlMs: durationOf("--ttl", ttl) }),
     ...(uses === undefined ? {} : { uses: wholeNumberOf("--uses", uses, 1) }),
   };

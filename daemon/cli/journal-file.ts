@@ -19,7 +19,7 @@ export function tellVerified({ ok, entries, pruned, head, firstBroken }: VerifyR
   }
   const { seq, reason } = firstBroken ?? { seq: 0, reason: "unknown" };
   throw new RecintoError("journal-broken", `the chain breaks at entry ${seq}: ${reason}`, {
-    hint: "somebody or something changed the journal after it was written: keep a copy, then recinto journal repair --dry-run says what can be kept",
+    hint: "somebody or something changed the journal after it was written: keep a copy, then recinto journal repair --file FILE --dry-run says what can be kept",
   });
 }
 

@@ -5,7 +5,7 @@ import type { AdminClient } from "../api/client.ts";
 import { RecintoError } from "../errors.ts";
 import { TOP_INTERVAL_MIN_S } from "../limits-observing.ts";
 import { withAdmin } from "./context.ts";
-import { print, span, table, visible } from "./terminal-text.ts";
+import { counted, print, span, table, visible } from "./terminal-text.ts";
 
 const HOME_AND_CLEAR = "\u001b[H\u001b[J";
 
@@ -79,7 +79,7 @@ async function drawn(admin: AdminClient, now: number): Promise<string> {
   );
   return [
     `recintod ${version}, up ${span(now - health.startedAt)}; engine ${engine}; journal ${journal}\n`,
-    `${sessions.length} sessions, ${health.running} running, ${health.queued} queued, ${approvals.length} questions, ${sandboxes.length} sandboxes\n`,
+    `${counted(sessions.length, "session")}, ${health.running} running, ${health.queued} queued, ${counted(approvals.length, "question")}, ${sandboxes.length} ${sandboxes.length === 1 ? "sandbox" : "sandboxes"}\n`,
     section(
       ["QUESTION", "WAITS", "WHERE", "COMMAND"],
       approvals.map((one) => [

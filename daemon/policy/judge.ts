@@ -60,7 +60,7 @@ export function judgeSegment(
   matches.push(...outcome.absolute);
   if (authority.stale !== undefined) {
     const { handle, reason } = authority.stale;
-    const why = `the handle ${handle} is not valid: ${reason}`;
+    const why = `names the handle ${handle}, which is not valid: ${reason}`;
     matches.push({ rung: "stale-authority", rule: "handle", decision: "deny", reason: why });
   }
   matches.push(...ceilingMatches(view, settings, facts, earlier));

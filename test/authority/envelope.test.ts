@@ -207,7 +207,18 @@ describe("grants add what the contract declares", () => {
       ["allow h1", "ask profile/write"],
       "ask profile/write",
       "deny",
-      "`echo x > src/serialization/a` the handle h1 is not valid: focused-tests fired: exit 0; request serialize again: a person decides (handle)",
+      "`echo x > src/serialization/a` names the handle h1, which is not valid: focused-tests fired: exit 0; request serialize again: a person decides (handle)",
+    ]);
+  });
+
+  it("what the profile asks about names the rules that would settle it, what a safety pattern asks about does not", () => {
+    const asking = { standing: { write: "ask" as const } };
+    const insteads = ["echo x > src/serialization/a", "rm -rf docs"].map(
+      (command) => verdictOf(new Play(), command, asking).instead,
+    );
+    expect(insteads).toEqual([
+      "request a grant: serialize or notes",
+      expect.not.stringContaining("grant:"),
     ]);
   });
 

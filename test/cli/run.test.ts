@@ -248,6 +248,13 @@ test.runIf(isRoot)("a worktree of root is refused", async () => {
   ]);
 });
 
+test.runIf(isRoot)("nobody is told to give away a folder that is no worktree", async () => {
+  const words = ["--run-dir", api.runDir, "run", "--project", "alpha", "--worktree", "/etc", "ls"];
+  const { code, err } = await cli(words);
+  expect(code).toBe(66);
+  expect(err).toContain('recinto: project alpha has no worktree "/etc" (');
+});
+
 test.runIf(isRoot)(
   "an agent that recinto starts has the owner's uid and finds its socket",
   async () => {

@@ -112,7 +112,7 @@ describe("the verdict", () => {
     expect([verdict, segments[0]?.rung, segments[0]?.reason]).toEqual([
       "deny",
       "stale-authority",
-      "the handle h1 is not valid: closed",
+      "names the handle h1, which is not valid: closed",
     ]);
   });
 

@@ -81,7 +81,11 @@ export class ContractDesk implements ContractCalls {
     const { uid } = caller;
     const command = { type: "phaseChanged", phase, by: `uid ${uid}` } as const;
     const { outcome } = this.#parts.book.step(key, command, { uid, session: null });
-    if (!outcome.ok) throw new RecintoError("bad-request", outcome.reason);
+    if (!outcome.ok) {
+      throw new RecintoError("bad-request", outcome.reason, {
+        hint: "name a phase that the contract declares: recinto contract show prints it",
+      });
+    }
     return this.#contractInfo(this.#parts.book.get(key)) as ContractInfo;
   }
 
