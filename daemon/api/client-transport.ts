@@ -6,11 +6,13 @@ import {
   type IncomingHttpHeaders,
   type IncomingMessage,
 } from "node:http";
+import { connect, type Socket } from "node:net";
 import type { Duplex, Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ERROR_KINDS, type ErrorCode, RecintoError } from "../errors.ts";
 import { CLIENT_START_RETRY_MS, CLIENT_START_WAIT_MS, STREAM_AHEAD_BYTES } from "../limits.ts";
 import { FRAMES_TYPE, type FrameEvent, outputDecoder } from "./stream-frames.ts";
+import { wideReads } from "./wide-reads.ts";
 
 export interface TransportOptions {
   readonly socketPath: string;
@@ -47,7 +49,7 @@ export type FramedOutput = Exclude<FrameEvent, { type: "json" }>;
 
 export class Transport {
   readonly #options: TransportOptions;
-  readonly #agent = new Agent({ keepAlive: true });
+  readonly #agent = new WideAgent({ keepAlive: true });
 
   constructor(options: TransportOptions) {
     this.#options = options;
@@ -220,6 +222,18 @@ export class Transport {
         ? `no daemon listens on ${socketPath}`
         : `the connection to the daemon broke off (${code ?? message})`;
     return new RecintoError("daemon-unreachable", what, { cause: error });
+  }
+}
+
+/** Keeps connections that read in large pieces. */
+class WideAgent extends Agent {
+  /** Node calls this by its name (documented, and not in its types). */
+  createConnection({ socketPath }: { readonly socketPath: string }): Socket {
+    const socket: Socket = connect({
+      path: socketPath,
+      onread: wideReads((piece) => socket.push(piece)),
+    });
+    return socket;
   }
 }
 

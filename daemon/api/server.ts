@@ -10,12 +10,13 @@ import {
   KEEP_ALIVE_MS,
   REQUEST_HEAD_BYTES_MAX,
   REQUEST_TIMEOUT_MS,
+  STREAM_AHEAD_BYTES,
 } from "../limits.ts";
 import type { Caller } from "../supervisor/types.ts";
 import { errorBody, sendError, sendJson, sendLines, sendNothing, sendRawError } from "./answer.ts";
 import { type BodyBudget, readJson, readLines } from "./body.ts";
 import { announcer, type BytesAnswer, BytesBody, sendBytes } from "./byte-bodies.ts";
-import { callerOf } from "./caller.ts";
+import { callerOf, widenSending } from "./caller.ts";
 import { duplexPair } from "./duplex-pair.ts";
 import { protocolError, toRecintoError } from "./known-errors.ts";
 import { permit } from "./permit.ts";
@@ -69,7 +70,10 @@ export function createApiServer(parts: ServerParts): ApiServer {
     if (caller === null) {
       parts.log.warn("a connection without peer credentials was refused");
       connection.destroy();
-    } else callers.set(connection, caller);
+      return;
+    }
+    callers.set(connection, caller);
+    widenSending(connection, STREAM_AHEAD_BYTES);
   });
   http.on("request", (request, response) => {
     const caller = callers.get(request.socket);

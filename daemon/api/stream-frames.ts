@@ -69,7 +69,10 @@ export async function writeFrames(
   try {
     for (; !next.done && !signal.aborted; next = await events.next()) {
       frames.write(next.value);
-      if (to.writableLength >= STREAM_AHEAD_BYTES) await drained(to, signal);
+      if (frames.waiting >= STREAM_AHEAD_BYTES) {
+        frames.flush();
+        if (to.writableNeedDrain) await drained(to, signal);
+      }
     }
   } catch (error) {
     frames.write(failure(error));
@@ -85,6 +88,9 @@ class FrameWriter {
   readonly #begin: (length?: number) => void;
   #held: Buffer[] = [];
   #timer: NodeJS.Timeout | null = null;
+  /** Output of this turn: pieces of one stream are one frame. */
+  #output: { readonly type: "stdout" | "stderr"; readonly pieces: Uint8Array[] } | null = null;
+  #outputBytes = 0;
   #begun = false;
 
   constructor(to: Writable, begin: (length?: number) => void) {
@@ -92,38 +98,68 @@ class FrameWriter {
     this.#begin = begin;
   }
 
+  /** Bytes that the connection has not taken. */
+  get waiting(): number {
+    return this.#to.writableLength + this.#outputBytes;
+  }
+
   write(event: object): void {
     if (isOutput(event)) {
-      this.#flush();
-      // Two writes and not one, so that the output is not copied.
-      this.#to.write(head(event.type === "stdout" ? STDOUT : STDERR, event.data.length));
-      this.#to.write(event.data);
+      this.#flushHeld();
+      if (this.#output?.type !== event.type) this.#flushOutput();
+      this.#output ??= { type: event.type, pieces: [] };
+      this.#output.pieces.push(event.data);
+      this.#outputBytes += event.data.length;
       return;
     }
+    this.#flushOutput();
     this.#held.push(jsonFrame(event));
     // Somebody is asked: that takes longer than any moment.
-    if ("type" in event && event.type === "pending") this.#flush();
-    else this.#timer ??= setTimeout(() => this.#flush(), STREAM_HOLD_MS);
+    if ("type" in event && event.type === "pending") this.#flushHeld();
+    else this.#timer ??= setTimeout(() => this.#flushHeld(), STREAM_HOLD_MS);
+  }
+
+  flush(): void {
+    this.#flushHeld();
+    this.#flushOutput();
   }
 
   end(): void {
+    this.#flushOutput();
     if (this.#timer !== null) clearTimeout(this.#timer);
     const rest = Buffer.concat(this.#held);
     if (!this.#begun) this.#begin(rest.length);
     this.#to.end(rest);
   }
 
-  #flush(): void {
+  #flushHeld(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
-    if (this.#to.writableCorked === 0) {
-      this.#to.cork();
-      setImmediate(() => this.#to.uncork());
-    }
+    this.#gather();
     if (!this.#begun) this.#begin();
     this.#begun = true;
     if (this.#held.length > 0) this.#to.write(Buffer.concat(this.#held));
     this.#held = [];
+  }
+
+  /** A write for each piece, so that the output is not copied. */
+  #flushOutput(): void {
+    if (this.#output === null) return;
+    const { type, pieces } = this.#output;
+    this.#to.write(head(type === "stdout" ? STDOUT : STDERR, this.#outputBytes));
+    for (const piece of pieces) this.#to.write(piece);
+    this.#output = null;
+    this.#outputBytes = 0;
+  }
+
+  /** What is written in this turn goes out at its end. */
+  #gather(): void {
+    if (this.#to.writableCorked > 0) return;
+    this.#to.cork();
+    setImmediate(() => {
+      this.#flushOutput();
+      this.#to.uncork();
+    });
   }
 }
 

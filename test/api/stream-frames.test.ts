@@ -74,10 +74,12 @@ describe("the decoder", () => {
 describe("over the socket", () => {
   let api: RunningApi;
   let path: string;
+  let session: string;
   beforeAll(async () => {
     api = await startApi();
     const agent = agentClient({ socketPath: api.agentSocket("alpha") });
-    path = `/v1/sessions/${(await agent.openSession("/tmp")).session.id}/exec`;
+    session = (await agent.openSession("/tmp")).session.id;
+    path = `/v1/sessions/${session}/exec`;
   });
   afterAll(() => api.stop());
 
@@ -112,6 +114,43 @@ describe("over the socket", () => {
         frame("j", Buffer.from(JSON.stringify(EXIT))),
       ]),
     });
+  });
+
+  test("what is there at once of one stream is one frame, in the order of both streams", async () => {
+    api.supervisor.script = async function* () {
+      yield { type: "stdout", data: Buffer.from("one ") };
+      yield { type: "stdout", data: Buffer.from("two") };
+      yield { type: "stderr", data: Buffer.from("three") };
+      yield { type: "stdout", data: Buffer.from("four") };
+      yield EXIT;
+    };
+    expect((await ask({ command: "true" })).bytes).toEqual(
+      Buffer.concat([
+        frame("o", Buffer.from("one two")),
+        frame("e", Buffer.from("three")),
+        frame("o", Buffer.from("four")),
+        frame("j", Buffer.from(JSON.stringify(EXIT))),
+      ]),
+    );
+  });
+
+  test("output that is more than the connection takes comes whole to a reader that is slow", async () => {
+    const piece = Buffer.alloc(300_000, "x");
+    api.supervisor.script = async function* () {
+      for (let n = 0; n < 40; n++) yield { type: "stdout", data: piece };
+      yield EXIT;
+    };
+    const agent = agentClient({ socketPath: api.agentSocket("alpha") });
+    let bytes = 0;
+    let last = "";
+    for await (const event of agent.run(session, { command: "true" })) {
+      last = event.type;
+      if (event.type !== "stdout") continue;
+      bytes += event.data.length;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect([bytes, last]).toEqual([40 * piece.length, "exit"]);
+    agent.close();
   });
 
   test("an error before the first event has its own status, one later is an event", async () => {
