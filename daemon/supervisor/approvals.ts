@@ -204,6 +204,16 @@ export class Approvals {
     this.#end(id, "cancelled", reason);
   }
 
+  /** What was asked or approved on a worktree, but not run, counts no more. Requests of grants end with their ledger. */
+  withdraw(at: Pick<PendingApproval, "project" | "worktree">, reason: string): void {
+    for (const [id, { approval }] of this.#filed) {
+      if (approval.project !== at.project || approval.worktree !== at.worktree) continue;
+      if (approval.grant !== undefined) continue;
+      if (approval.state === "pending") this.cancel(id, reason);
+      else this.#lapse(id, reason);
+    }
+  }
+
   /** The daemon stops: nobody waits on, and what is open stays open on record for the next one. */
   leave(): void {
     this.#left = true;
@@ -262,12 +272,13 @@ export class Approvals {
   }
 
   /** It stays approved to look at, but no command may start on it any more. */
-  #lapse(id: string): void {
+  #lapse(id: string, reason = LAPSED): void {
     const filed = this.#filed.get(id);
     if (filed === undefined || !filed.unused) return;
     filed.unused = false;
+    clearTimeout(filed.timer);
     const { approval } = filed;
-    const data = { action: approval.action, reason: LAPSED };
+    const data = { action: approval.action, reason };
     try {
       this.#options.journal.append(this.#entry(approval, "approval.lapsed", data));
     } catch (error) {

@@ -61,6 +61,23 @@ test("C1: what runs under one contract ends with it, and goes on when it is only
   await second.catch(() => undefined);
 });
 
+test("C1: a question that was asked before the contract, and an approval nobody has used, count no more under it", async () => {
+  const { supervisor } = world;
+  const asks = (command: string) =>
+    run(world, world.session, { command, waitMs: 5, stdin: new Uint8Array() });
+  expect((await asks("rm -r docs")).last).toMatchObject({ type: "refused", by: "not-waiting" });
+  expect((await asks("rm -r src")).last).toMatchObject({ type: "refused", by: "not-waiting" });
+  const [answered, open] = supervisor.approvals(admin(), { state: "pending" });
+  await supervisor.answer(admin(), answered?.id ?? "", { answer: "approve", mode: "once" });
+  await world.set();
+  expect(supervisor.approval(admin(), open?.id ?? "")).toMatchObject({
+    state: "cancelled",
+    reason: "the contract tidy came into force: send it again",
+  });
+  expect((await asks("rm -r docs")).last).toMatchObject({ type: "refused", by: "not-waiting" });
+  expect(world.ran).toEqual([]);
+});
+
 test.each<[string, (handle: string) => Promise<unknown>]>([
   ["a contract that is set", () => world.set(CONTRACT.replace("task: tidy", "task: next"))],
   ["a revocation", (handle) => world.supervisor.authority.revoke(admin(), handle, "enough")],

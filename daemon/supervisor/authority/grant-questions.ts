@@ -24,8 +24,13 @@ export class GrantQuestions {
     this.#approvals = approvals;
     this.#book = book;
     approvals.subscribe((approval) => this.#over(approval));
-    book.subscribe(({ project, worktree }, { events }) => {
+    book.subscribe(({ project, worktree, state: { contract } }, { events }) => {
       for (const event of events) {
+        // A person who answered did not know of it.
+        if (event.type === "contract.set" && contract !== null) {
+          const reason = `the contract ${contract.task} came into force: send it again`;
+          approvals.withdraw({ project, worktree }, reason);
+        }
         if (event.type !== "grant.refused") continue;
         const open = this.of({ project, worktree }, event.handle);
         if (open !== null) approvals.cancel(open.id, event.reason);
