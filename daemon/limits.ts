@@ -172,8 +172,6 @@ export const EXEC_LOST_AFTER_MS = 10_000;
 export const WATCH_BACKLOG_MAX = 4_096;
 /** Paths of one command whose links are followed: as many as its segments can name, many times over. */
 export const REAL_PATHS_MAX = 8_192;
-/** Largest file whose content an approval is bound to by hash; above it inode and change time stand in. */
-export const HASH_FILE_BYTES_MAX = 256 * 1024 * 1024;
 /** A sandbox that is stopped gets this long: nothing of value runs in it then. */
 export const SANDBOX_STOP_GRACE_MS = 2_000;
 /** What the doctor wants of inotify: a large project has 13,000 folders, and others on the machine watch too. */

@@ -26,6 +26,7 @@ export interface NoRepository {
  * The `.git` file of a linked worktree can be written by the agent, and what it names would be mounted. So the
  * repository has to name the worktree in turn (`worktrees/ID/gitdir`), look like one, and lie outside of everything that
  * agents can write (`writable`: a test for folders of worktrees). Links on the way are checkMountSource's to refuse.
+ * worktree/git-dir.ts asks less of the same pointer, to watch and not to mount; neither folder may know the other.
  */
 export async function gitRepository(
   worktree: string,

@@ -9,7 +9,8 @@ import { readSmallFile } from "./small-file.ts";
 /**
  * The branch's name, null when HEAD is detached, undefined when it cannot be told. A worktree's `.git` file is the
  * agent's to write, so a pointer counts only where no agent could have made what it points to: outside every worktree
- * of the project, with git's own pointer back to this one.
+ * of the project, with git's own pointer back to this one. Links on the way are followed, unlike in worktree/git-dir.ts:
+ * what counts here is where it leads.
  */
 export function branchOf(
   project: Pick<Project, "root" | "worktrees">,

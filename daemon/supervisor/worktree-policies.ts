@@ -45,7 +45,7 @@ export class WorktreePolicies {
 
   #read(rootFd: number, root: string, name: string): WorktreePolicy | null {
     const file = join(root, name);
-    const opened = openFile(rootFd, name, "refuse");
+    const opened = openFile(rootFd, name);
     if (opened.fd === undefined) {
       this.#cache.delete(file);
       // A link is no policy file, and is worth telling: whoever made it believes that it is one.

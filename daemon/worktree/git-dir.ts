@@ -1,4 +1,4 @@
-/** Where a worktree's repository is and which branch it is on: read from files, git not asked, the worktree not believed. */
+/** Where a worktree's repository is: read from files, git not asked, the worktree not believed. */
 import { closeSync, fstatSync, lstatSync, readSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { GIT_POINTER_BYTES_MAX } from "../limits.ts";
@@ -13,19 +13,11 @@ export type GitLayout =
   /** What `.git` says cannot be relied on: whoever wrote it may not be git. */
   | { readonly kind: "untrusted"; readonly reason: string };
 
-export interface GitLayoutOptions {
-  /** Folders that an agent can write: a repository in one of them says what the agent wants. */
-  readonly agentWritable?: (folder: string) => boolean;
-}
-
 /**
  * `worktree` is absolute and real. The `.git` file of a linked worktree is the agent's to write, so it counts only when
  * what it names lies outside the worktree and names the worktree in turn. No link is followed anywhere.
  */
-export function gitLayout(
-  worktree: string,
-  { agentWritable = () => false }: GitLayoutOptions = {},
-): GitLayout {
+export function gitLayout(worktree: string): GitLayout {
   const dotGit = join(worktree, ".git");
   const stat = lstatSync(dotGit, { throwIfNoEntry: false });
   if (stat === undefined) return { kind: "none" };
@@ -37,7 +29,7 @@ export function gitLayout(
   if (basename(dirname(gitDir)) !== "worktrees") {
     return untrusted(`.git names ${gitDir}, which is not the git folder of a linked worktree`);
   }
-  if (isBelow(gitDir, worktree) || agentWritable(commonDir)) {
+  if (isBelow(gitDir, worktree)) {
     return untrusted(`.git names ${gitDir}, where agents can write`);
   }
   const back = readLine(gitDir, "gitdir", "");
@@ -51,25 +43,11 @@ export function gitLayout(
   return { kind: "linked", gitDir, commonDir };
 }
 
-/** The branch's short name; null: detached; undefined: cannot be told, so the caller must treat it as protected. */
-export function readBranch(
-  worktree: string,
-  options: GitLayoutOptions = {},
-): string | null | undefined {
-  const layout = gitLayout(worktree, options);
-  if (layout.kind !== "own" && layout.kind !== "linked") return undefined;
-  const head = readLine(layout.gitDir, "HEAD", "");
-  if (head === null) return undefined;
-  const branch = /^ref: refs\/heads\/([^\s\0]+)$/.exec(head)?.[1];
-  if (branch !== undefined) return branch;
-  return /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(head) ? null : undefined;
-}
-
 /** The one line of a small file after `prefix`; null when there is anything else in it, or a link on the way. */
 function readLine(folder: string, name: string, prefix: string): string | null {
   const root = openRoot(folder);
   if (root.fd === undefined) return null;
-  const file = openFile(root.fd, name, "refuse");
+  const file = openFile(root.fd, name);
   closeSync(root.fd);
   if (file.fd === undefined) return null;
   try {

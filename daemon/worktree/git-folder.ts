@@ -67,7 +67,7 @@ function readText(
   path: string,
   bytesMax: number,
 ): { readonly text: string } | "unreadable" | null {
-  const file = openFile(rootFd, path, "refuse");
+  const file = openFile(rootFd, path);
   if (file.fd === undefined) {
     return file.errno === "ENOENT" || file.errno === "ENOTDIR" ? null : "unreadable";
   }

@@ -1,13 +1,8 @@
 /** Opening files of a worktree so that no link, swapped in at whatever moment, can lead the daemon out of it. */
-import { createHash } from "node:crypto";
-import { close, closeSync, constants, fstatSync, read } from "node:fs";
-import { promisify } from "node:util";
+import { constants } from "node:fs";
 import koffi from "koffi";
 import { RecintoError } from "../errors.ts";
-import { HASH_FILE_BYTES_MAX } from "../limits.ts";
 import { toBytePath } from "./byte-path.ts";
-import { cachedLook } from "./real-paths.ts";
-import { isWithin, resolvePath } from "./resolve-path.ts";
 
 /** The number of openat2 is the same on every architecture (it came after the numbers were unified). */
 const SYS_OPENAT2 = 437;
@@ -15,11 +10,11 @@ const AT_FDCWD = -100;
 const RESOLVE_NO_MAGICLINKS = 0x02;
 const RESOLVE_NO_SYMLINKS = 0x04;
 const RESOLVE_BENEATH = 0x08;
+const BENEATH = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS;
 const O_PATH = 0o10000000;
 const O_CLOEXEC = 0o2000000;
 /** The kernel says EAGAIN when something was renamed meanwhile; whoever renames all the time gets a refusal. */
 const TRIES_MAX = 64;
-const CHUNK_BYTES = 256 * 1024;
 
 // The process has libc loaded already, glibc or musl: no name of a file to guess.
 const libc = koffi.load(null);
@@ -38,83 +33,27 @@ export function openRoot(root: string): Opened {
   return openat2(AT_FDCWD, bytesOf(toBytePath(root)), flags, RESOLVE_NO_SYMLINKS);
 }
 
-/**
- * Opens `path` (bytes, relative) below the folder of `rootFd`, following links only while they stay below it, or no link
- * at all with `links: "refuse"`. The caller closes the descriptor.
- */
-export function openBeneath(
-  rootFd: number,
-  path: string,
-  flags: number,
-  { links }: { readonly links: "inside" | "refuse" },
-): Opened {
-  const resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
-  return openat2(
-    rootFd,
-    bytesOf(path),
-    flags,
-    links === "refuse" ? resolve | RESOLVE_NO_SYMLINKS : resolve,
-  );
+/** Opens `path` (bytes, relative) below the folder of `rootFd`, no link followed. The caller closes the descriptor. */
+export function openBeneath(rootFd: number, path: string, flags: number): Opened {
+  return openat2(rootFd, bytesOf(path), flags, BENEATH);
 }
 
 /** Makes a file of one name in an open folder, for writing; whatever stands there already is EEXIST, a link too. */
 export function createIn(folderFd: number, name: string, mode: number): Opened {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  const resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS;
-  return openat2(folderFd, bytesOf(name), flags, resolve, mode);
+  return openat2(folderFd, bytesOf(name), flags, BENEATH, mode);
 }
 
 /** Opens a folder below the root as a place to look from (O_PATH), no link followed. "" is the root. */
 export function openFolder(rootFd: number, path: string): Opened {
   const flags = O_PATH | constants.O_DIRECTORY;
-  return openBeneath(rootFd, path === "" ? "." : path, flags, { links: "refuse" });
+  return openBeneath(rootFd, path === "" ? "." : path, flags);
 }
 
-/** Opens a file below the root for reading, never blocking on a FIFO. */
-export function openFile(rootFd: number, path: string, links: "inside" | "refuse"): Opened {
+/** Opens a file below the root for reading, no link followed, never blocking on a FIFO. */
+export function openFile(rootFd: number, path: string): Opened {
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
-  return openBeneath(rootFd, path, flags, { links });
-}
-
-/**
- * SHA-256 (hex) of a file below `root`, which an approval is bound to. null: there is no regular file that can be reached
- * without leaving the root. A file over HASH_FILE_BYTES_MAX yields `stat:` and what its owner cannot forge (inode and
- * change time). Absolute links back into the root are followed too, as the sandbox would.
- */
-export async function hashFile(root: string, relPath: string): Promise<string | null> {
-  if (relPath.includes("\0")) return null;
-  const rootBytes = toBytePath(root);
-  const { path } = resolvePath(`${rootBytes}/${toBytePath(relPath)}`, [rootBytes], cachedLook());
-  if (path === rootBytes || !isWithin(path, [rootBytes])) return null;
-  const folder = openRoot(root);
-  if (folder.fd === undefined) return null;
-  const file = openFile(folder.fd, path.slice(rootBytes.length + 1), "inside");
-  closeSync(folder.fd);
-  if (file.fd === undefined) return null;
-  try {
-    const stat = fstatSync(file.fd, { bigint: true });
-    if (!stat.isFile()) return null;
-    if (stat.size > BigInt(HASH_FILE_BYTES_MAX)) {
-      return `stat:${stat.dev}:${stat.ino}:${stat.size}:${stat.ctimeNs}`;
-    }
-    return await hashDescriptor(file.fd);
-  } finally {
-    await promisify(close)(file.fd);
-  }
-}
-
-async function hashDescriptor(fd: number): Promise<string> {
-  const hash = createHash("sha256");
-  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-  const readChunk = promisify(read);
-  // A file that grows while it is read must not keep the daemon here.
-  for (let position = 0; position <= HASH_FILE_BYTES_MAX; ) {
-    const { bytesRead } = await readChunk(fd, chunk, 0, chunk.length, position);
-    if (bytesRead === 0) break;
-    hash.update(chunk.subarray(0, bytesRead));
-    position += bytesRead;
-  }
-  return hash.digest("hex");
+  return openBeneath(rootFd, path, flags);
 }
 
 function openat2(

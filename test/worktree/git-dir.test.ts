@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { gitLayout, readBranch } from "../../daemon/worktree/git-dir.ts";
+import { gitLayout } from "../../daemon/worktree/git-dir.ts";
 import { scratchFolder } from "./scratch-folder.ts";
 
 function git(cwd: string, ...words: string[]): void {
@@ -20,7 +20,7 @@ function repository(): { main: string; linked: string } {
   return { main, linked: join(main, ".worktrees/a") };
 }
 
-test("a main repository and a linked worktree are told apart, each with its branch", () => {
+test("a main repository and a linked worktree are told apart", () => {
   const { main, linked } = repository();
   const commonDir = join(main, ".git");
   expect(gitLayout(main)).toEqual({ kind: "own", gitDir: commonDir, commonDir });
@@ -29,17 +29,14 @@ test("a main repository and a linked worktree are told apart, each with its bran
     gitDir: join(commonDir, "worktrees/a"),
     commonDir,
   });
-  expect([readBranch(main), readBranch(linked)]).toEqual(["trunk", "feat/x"]);
-  git(linked, "checkout", "-q", "--detach");
-  expect(readBranch(linked)).toBeNull();
 });
 
-test("no repository, no branch", () => {
+test("no repository", () => {
   const folder = scratchFolder();
-  expect([gitLayout(folder), readBranch(folder)]).toEqual([{ kind: "none" }, undefined]);
+  expect(gitLayout(folder)).toEqual({ kind: "none" });
 });
 
-test("a pointer that is not git's own is reported and tells no branch", () => {
+test("a pointer that is not git's own is reported", () => {
   const { main, linked } = repository();
   const dotGit = join(linked, ".git");
   const own = join(main, ".git/worktrees/a");
@@ -70,24 +67,5 @@ test("a pointer that is not git's own is reported and tells no branch", () => {
     if (text === null) symlinkSync(join(main, ".git"), dotGit);
     else writeFileSync(dotGit, text);
     expect(gitLayout(linked)).toEqual({ kind: "untrusted", reason });
-    expect(readBranch(linked)).toBeUndefined();
   }
-});
-
-test("a repository in a folder that agents can write tells nothing", () => {
-  const { main, linked } = repository();
-  const agentWritable = (folder: string) => folder.startsWith(main);
-  expect(readBranch(linked, { agentWritable })).toBeUndefined();
-});
-
-test("a HEAD that is a link, or holds no branch, tells no branch", () => {
-  const { main } = repository();
-  const head = join(main, ".git/HEAD");
-  for (const text of ["ref: refs/tags/v1\n", "ref: refs/heads/a b\n", "deadbeef\n", ""]) {
-    writeFileSync(head, text);
-    expect(readBranch(main)).toBeUndefined();
-  }
-  rmSync(head);
-  symlinkSync("/etc/hostname", head);
-  expect(readBranch(main)).toBeUndefined();
 });

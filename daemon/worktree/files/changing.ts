@@ -7,7 +7,7 @@ import { RecintoError } from "../../errors.ts";
 import { FILE_TREE_DEPTH_MAX, FILE_TREE_ENTRIES_MAX, FILE_TREE_SLICE } from "../../limits.ts";
 import { openBeneath, openFolder } from "../safe-open.ts";
 import { check, fileError, fromNode, shown } from "./file-error.ts";
-import { beside, type FileRoot, NO_LINKS, opened, split } from "./file-root.ts";
+import { beside, type FileRoot, opened, split } from "./file-root.ts";
 import { namesIn } from "./reading.ts";
 import { makeFolderAt, removeFileAt, removeFolderAt, renameAt } from "./system-calls.ts";
 
@@ -141,9 +141,7 @@ export async function appendTo(
   bytesMax: number,
 ): Promise<{ readonly bytes: number; readonly size: number; readonly sha256: string }> {
   const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK | constants.O_NOCTTY;
-  const fd = root.within(path, (folder, name) =>
-    opened(openBeneath(folder, name, flags, NO_LINKS), path),
-  ).fd;
+  const fd = root.within(path, (folder, name) => opened(openBeneath(folder, name, flags), path)).fd;
   const hash = createHash("sha256");
   let bytes = 0;
   try {

@@ -71,14 +71,12 @@ export function openContent(
   called: string,
 ): { fd: number; stat: Stats } {
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
-  const { fd } = opened(openBeneath(folder, path === "" ? "." : path, flags, NO_LINKS), called);
+  const { fd } = opened(openBeneath(folder, path === "" ? "." : path, flags), called);
   const stat = fstatSync(fd);
   if (stat.isFile()) return { fd, stat };
   closeSync(fd);
   throw fileError(stat.isDirectory() ? "EISDIR" : "ENXIO", called);
 }
-
-export const NO_LINKS = { links: "refuse" } as const;
 
 /** Throws what the kernel said. */
 export function opened(result: Opened, path: string): { readonly fd: number } {

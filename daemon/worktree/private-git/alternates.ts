@@ -34,7 +34,7 @@ export async function objectAlternates(repository: HostRepository): Promise<read
 function alternatesIn(objects: string): readonly string[] {
   const root = openRoot(objects);
   if (root.fd === undefined) return [];
-  const file = openFile(root.fd, "info/alternates", "refuse");
+  const file = openFile(root.fd, "info/alternates");
   closeSync(root.fd);
   if (file.fd === undefined) return [];
   try {
@@ -53,7 +53,7 @@ function alternatesIn(objects: string): readonly string[] {
 async function ownerReads(repository: HostRepository, path: string): Promise<boolean> {
   const root = openRoot(path);
   if (root.fd === undefined) return false;
-  const pack = openFile(root.fd, "pack", "refuse");
+  const pack = openFile(root.fd, "pack");
   closeSync(root.fd);
   if (pack.fd === undefined) return false;
   closeSync(pack.fd);

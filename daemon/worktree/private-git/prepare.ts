@@ -107,7 +107,7 @@ export async function preparePrivateGit(
 async function copyIfThere(folder: string, name: string, to: string): Promise<void> {
   const root = openRoot(folder);
   if (root.fd === undefined) return;
-  const file = openFile(root.fd, name, "refuse");
+  const file = openFile(root.fd, name);
   closeSync(root.fd);
   if (file.fd === undefined) return;
   if (!fstatSync(file.fd).isFile()) return closeSync(file.fd);

@@ -69,7 +69,7 @@ export function contentOf(
   rootFd: number,
   path: BytePath,
 ): { readonly bytes: Buffer; readonly stamp: string } | null {
-  const file = openFile(rootFd, path, "refuse");
+  const file = openFile(rootFd, path);
   if (file.fd === undefined) return null;
   try {
     const stat = fstatSync(file.fd, { bigint: true });

@@ -31,7 +31,7 @@ export function hostNamedPaths(worktree: string): readonly string[] {
 function readConfig(folder: string, name: string): string {
   const root = openRoot(folder);
   if (root.fd === undefined) return "";
-  const file = openFile(root.fd, name, "refuse");
+  const file = openFile(root.fd, name);
   closeSync(root.fd);
   if (file.fd === undefined) return "";
   try {
