@@ -37,14 +37,17 @@ export async function installRunner(
     const bin = join(stateDir, "bin");
     const folder = join(bin, hash);
     const path = join(folder, "recinto-runner");
+    const state = join(folder, SHELL_STATE_FILE);
     if (!existsSync(path)) {
       await mkdir(folder, { recursive: true });
-      await writeFile(join(folder, SHELL_STATE_FILE), SHELL_STATE_SCRIPT, { mode: 0o644 });
+      await writeFile(state, SHELL_STATE_SCRIPT);
       await writeFile(`${path}.new`, program);
       await chmod(`${path}.new`, 0o755);
       await chmod(folder, 0o755);
       await rename(`${path}.new`, path);
     }
+    // The sandbox's user reads it, whatever the daemon's umask takes away.
+    await chmod(state, 0o644);
     return { folder, landlock: await landlockAbi(path) };
   } catch (error) {
     return none(`the runner cannot be used: ${error instanceof Error ? error.message : error}`);
