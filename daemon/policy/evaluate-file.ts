@@ -1,4 +1,4 @@
-/** The decision on a file operation: the same ladder, facts and rules as for commands (design §4). Pure. */
+/** The decision on a file operation: the same ladder, facts and rules as for commands. Pure. */
 import type { Description, Use } from "./catalogue/description.ts";
 import { insteadOf } from "./instead.ts";
 import { judgeSegment, viewOf } from "./judge.ts";

@@ -13,7 +13,7 @@ const ANSWERABLE = /^(?:profile\/|catalogue\/unknown$|scope\/outside-(?:read|wri
 
 /**
  * Up to three widths of a rule that would let the same kind of command pass. Empty when more than one kind of segment
- * asked, or when the one that did may never be let through by a rule (design §4).
+ * asked, or when the one that did may never be let through by a rule.
  */
 export function generalise(
   segments: readonly SegmentVerdict[],

@@ -1,4 +1,4 @@
-/** Judges one segment: every rung of the ladder is asked, every answer is kept, the strictest wins (design §4). */
+/** Judges one segment: every rung of the ladder is asked, every answer is kept, the strictest wins. */
 import type { Description } from "./catalogue/description.ts";
 import { ceilingMatches } from "./ceilings.ts";
 import { denialKey, escalated, isBlocked } from "./denials.ts";

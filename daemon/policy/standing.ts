@@ -1,4 +1,4 @@
-/** What a profile allows by itself: the table of design §4, as a question about one class of action. */
+/** What a profile allows by itself: the table of docs/policy.md, as a question about one class of action. */
 import type { ActionClass, PolicySettings, StandingClass } from "./types.ts";
 
 const STANDING: ReadonlySet<string> = new Set<StandingClass>([

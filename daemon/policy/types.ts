@@ -3,7 +3,7 @@
 /** Ordered from weakest to strongest; the strictest of several wins. */
 export type Decision = "allow" | "ask" | "deny";
 
-/** What a segment does to the world (design §2, plus `engine`: talks to a container engine or cluster, B4). */
+/** What a segment does to the world (`engine`: talks to a container engine or cluster, B4). */
 export const EFFECTS = [
   "read",
   "write",
@@ -19,7 +19,7 @@ export const EFFECTS = [
 export type Effect = (typeof EFFECTS)[number];
 
 /**
- * The finer kind of an effect that a profile's standing permission is stated in (design §4, the table).
+ * The finer kind of an effect that a profile's standing permission is stated in (docs/policy.md).
  * `build` is the declared build, test and lint verbs (effect `run`); `run` is project code of any other kind;
  * `scratch` is a write outside the worktree but in the sandbox's own /tmp or home; `loopback` is the sandbox's
  * own network (effect `network`, but never off the machine).
@@ -50,7 +50,7 @@ export type StandingClass =
   | "loopback";
 export type Standing = Readonly<Record<StandingClass, "allow" | "ask">>;
 
-/** The rungs of the decision ladder, design §4. */
+/** The rungs of the decision ladder (docs/policy.md). */
 export type Rung =
   | "understand"
   | "absolute-deny"

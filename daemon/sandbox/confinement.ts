@@ -1,4 +1,4 @@
-/** What the kernel is to hold a command to, from what was decided about it (design §6). Pure. */
+/** What the kernel is to hold a command to, from what was decided about it. Pure. */
 import { RecintoError } from "../errors.ts";
 import type { ActionClass, LiveGrant, SegmentVerdict } from "../policy/types.ts";
 import type { Confinement } from "./runner/frames.ts";

@@ -1,4 +1,4 @@
-/** Command lines that need no shell: the words of one external program, where bash would do nothing but run it (design §4). Pure. */
+/** Command lines that need no shell: the words of one external program, where bash would do nothing but run it. Pure. */
 
 /** Bash has uses of its own for some of them, inside of quotes too. */
 const CONTROLS = String.raw`\0-\x08\x0b-\x1f\x7f`;

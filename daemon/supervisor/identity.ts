@@ -1,4 +1,4 @@
-/** Who may be an agent and who may approve: the two must not be the same process (design §8). */
+/** Who may be an agent and who may approve: the two must not be the same process. */
 import { RecintoError } from "../errors.ts";
 import type { Caller } from "./types.ts";
 

@@ -1,4 +1,4 @@
-/** Sees that no command changes a protected file without approval: compared after each one, put aside and back (design §5). */
+/** Sees that no command changes a protected file without approval: compared after each one, put aside and back. */
 import { createHash } from "node:crypto";
 import { existsSync, lstatSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

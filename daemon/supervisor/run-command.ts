@@ -1,4 +1,4 @@
-/** One command, start to end (design §3): judged, recorded, asked about, run, streamed, recorded. */
+/** One command, start to end: judged, recorded, asked about, run, streamed, recorded. */
 import type { Contract } from "../authority/types.ts";
 import { RecintoError } from "../errors.ts";
 import type { NewEntry } from "../journal/types.ts";

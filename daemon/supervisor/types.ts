@@ -155,7 +155,7 @@ export interface Refusal {
   readonly approval?: string;
 }
 
-/** What an approval yields (design §4): a right with an end. */
+/** What an approval yields: a right with an end. */
 export interface AuthorityInfo {
   readonly id: string;
   readonly session: string;

@@ -1,4 +1,4 @@
-/** Sockets: who may open them, what happens to stale ones, and that the kernel says who calls (D5, design §8). */
+/** Sockets: who may open them, what happens to stale ones, and that the kernel says who calls (D5). */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {

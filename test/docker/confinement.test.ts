@@ -1,4 +1,4 @@
-/** The rows of design §6, each shown by what the same command may do under a wider verdict; for runner and once alike. */
+/** What each verdict holds a command to, shown by what the same command may do under a wider verdict; for runner and once alike. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { LiveGrant } from "../../daemon/policy/types.ts";
 import { Confined, type Decided, judged } from "./confined.ts";

@@ -74,7 +74,7 @@ describe("the verdict", () => {
     });
   });
 
-  it("every rung that has something to say is in the verdict, not the first (design §4)", () => {
+  it("every rung that has something to say is in the verdict, not the first", () => {
     const [segment] = judged("sudo rm -rf /etc/x > AGENTS.md").segments;
     const rungs = new Set(segment?.matches.map(({ rung }) => rung));
     expect([...rungs].sort()).toEqual(["ceiling", "default", "safety"]);

@@ -1,4 +1,4 @@
-/** Rules from every source: precedence, strictness, and how far an allow reaches (B1, design §4). */
+/** Rules from every source: precedence, strictness, and how far an allow reaches (B1). */
 import { describe, expect, it } from "vitest";
 import type { Decision, Rule, RuleSource } from "../../daemon/policy/types.ts";
 import { judged } from "./judged.ts";

@@ -1,4 +1,4 @@
-/** Verdict → what the kernel holds a command to: every row of design §6, as whole values. */
+/** Verdict → what the kernel holds a command to: every row of it, as whole values. */
 import { describe, expect, test } from "vitest";
 import type { ActionClass, LiveGrant, Rung } from "../../daemon/policy/types.ts";
 import {

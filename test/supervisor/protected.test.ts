@@ -1,4 +1,4 @@
-/** No command changes a protected file without approval, whatever the policy saw of it (design §5). */
+/** No command changes a protected file without approval, whatever the policy saw of it. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

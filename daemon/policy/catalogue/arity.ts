@@ -77,7 +77,7 @@ const NEVER_VERBS = new Set(
 const NEVER_SUBS =
   /^(?:(?:npm|pnpm|yarn|bun) (?:i|in|install|ci|add|update|upgrade|up|exec|x|dlx|create|init|publish|link|remove|rm|uninstall|outdated|info|view|audit)|yarn|(?:uv|poetry|pdm|hatch) (?:add|install|sync|update|lock|publish|run|remove|pip|tool|self)|go (?:get|install|run|generate|mod)|cargo (?:install|add|update|publish|login|run|fetch|search)|git (?:push|fetch|pull|clone|ls-remote|submodule|bisect|rebase|config|filter-branch)|bundle (?:install|update|add|exec)|composer (?:install|require|update|create-project|exec|global)|mix (?:deps\.get|archive\.install|run)|dotnet (?:add|restore|tool|nuget|run)|rustup|swift (?:package|run))$/;
 
-/** Whether *always* is never offered for it (design §4). */
+/** Whether *always* is never offered for it. */
 export function neverOffered(argv: readonly string[]): boolean {
   const [verb = "", second = ""] = argv;
   const versionless = verb.replace(/(?<=^(?:python|pypy|perl|ruby|php|lua|pip|node))[\d.]+$/, "");
