@@ -166,6 +166,19 @@ describe("over the socket", () => {
   });
   afterAll(() => api.stop());
 
+  test("how the daemon is tells a limited role no files of other projects", async () => {
+    const told = async (each: Rights | undefined) => {
+      rights = each;
+      const health = await api.supervisor.health();
+      api.supervisor.health = async () => ({ ...health, problems: ["/etc/bank.yaml"] });
+      const reply = await send(api.adminSocket, "GET", "/v1/health");
+      return (reply.body as { problems: readonly string[] }).problems;
+    };
+    expect(await told(new Rights([assigned("auditor", ["shop"])]))).toEqual([]);
+    expect(await told(new Rights([assigned("auditor")]))).toEqual(["/etc/bank.yaml"]);
+    expect(await told(undefined)).toEqual(["/etc/bank.yaml"]);
+  });
+
   test("a request beyond the caller's roles is refused before anything is done, and says what it takes", async () => {
     rights = new Rights([assigned("auditor")]);
     api.supervisor.questions.push(approval("p1", "s1"));

@@ -1,5 +1,6 @@
 /** Jobs of a session in a real container: detached, attached to twice, left in the background, fed, signalled, ended. */
 import { createHash } from "node:crypto";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -273,6 +274,24 @@ describe.skipIf(missing).each(["runner", "once"] as const)(
         ["job.left", expect.objectContaining({ exec: exit.exec, left: 1, command: serve })],
         ["job.ended", expect.objectContaining({ exec: exit.exec, reason: "killed" })],
       ]);
+    });
+
+    test("what stays changes no protected file, as if its owner had", async () => {
+      const instructions = `${world.worktree()}/AGENTS.md`;
+      const content = () => readFileSync(instructions, "utf8");
+      world.write(instructions, "be kind\n");
+      world.write(
+        `${world.worktree()}/late.py`,
+        "import time\ntime.sleep(1)\nopen('AGENTS' + '.md', 'w').write('be evil')\n",
+      );
+      await run(world, session, "python3 -c pass");
+      const { last } = await run(world, session, "python3 late.py & true");
+      const { exec } = last as Extract<RunEvent, { type: "exit" }>;
+      await ended(exec);
+      await run(world, session, "python3 -c pass");
+      expect(content()).toBe("be kind\n");
+      expect(world.recorded("protected.restored")).not.toEqual([]);
+      rmSync(instructions);
     });
 
     test.each<[string, string]>([

@@ -103,7 +103,12 @@ export const health = jsonRoute({
   narrows: true,
   summary: "Whether engine and journal work, and how much is going on.",
   answer: HealthSchema,
-  handle: ({ supervisor }) => supervisor.health(),
+  handle: async ({ supervisor }, { caller: { socket } }) => {
+    const health = await supervisor.health();
+    // They name files of all projects.
+    const all = socket.kind === "admin" && (socket.rights?.may("read", null) ?? true);
+    return all ? health : { ...health, problems: [] };
+  },
 });
 
 export const healthz = jsonRoute({
