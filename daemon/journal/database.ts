@@ -3,6 +3,7 @@ import { chmodSync, closeSync, lstatSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
 import { RecintoError } from "../errors.ts";
+import { JOURNAL_LOG_PAGES } from "../limits-journal.ts";
 import { rebuildStanding } from "./standing-table.ts";
 
 /** Marks the file as ours ("RCNT") and says which layout it has. */
@@ -62,6 +63,7 @@ export function openDatabase(path: string): Database.Database {
     // EXCLUSIVE before anything else: the lock of the first transaction is then kept, so a second daemon cannot open it.
     db.pragma("locking_mode = EXCLUSIVE");
     db.pragma("journal_mode = WAL");
+    db.pragma(`wal_autocheckpoint = ${JOURNAL_LOG_PAGES}`);
     db.pragma("synchronous = FULL");
     db.transaction(migrate).immediate(db, path);
     return db;

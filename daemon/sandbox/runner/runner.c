@@ -117,7 +117,16 @@ static int keep_ready(int wanted) {
   }
 }
 
+/* What is ignored stays so in every program that is started below; commands begin with nothing ignored. */
+static void ignore_no_signal(void) {
+  for (int signal = 1; signal < NSIG; signal++) {
+    struct sigaction standard = {.sa_handler = SIG_DFL};
+    sigaction(signal, &standard, NULL);
+  }
+}
+
 int main(int argc, char **argv) {
+  ignore_no_signal();
   /* Not even a process of the same user may trace it or read its memory. */
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   if (argc == 2 && strcmp(argv[1], "--abi") == 0) return printf("%d\n", landlock_abi()) < 0;
