@@ -273,7 +273,8 @@ recintod keeps running (pid in ${demo}/daemon.pid, log in ${demo}/daemon.log). N
   ${cli} events --follow            what was decided and done
   ${cli} project add --help         your own project; profiles are in profiles/
   ${cli} agent --project demo --worktree dev-http-api -- bash      be the agent: under its user, in its worktree
-  kill $(cat ${demo}/daemon.pid)    stop it`
+  kill $(cat ${demo}/daemon.pid)    stop it
+To leave nothing, before you stop it: ${cli} project remove demo; afterwards: rm -rf ${demo}; userdel ${agent}`
     : `
 Next:
   ./scripts/quickstart --keep        the same, and the daemon stays for you to try
