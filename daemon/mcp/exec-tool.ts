@@ -80,7 +80,7 @@ export async function execute(
         case "stdout":
         case "stderr":
           streams[event.type].push(event.data);
-          progress.passing(lastLine(event.data));
+          progress.output(lastLine(event.data));
           break;
         case "decision":
           verdict = event.verdict;

@@ -28,9 +28,11 @@ export class Progress {
     this.state(`waiting for a person: recinto approvals show ${approval}`);
   }
 
-  /** The newest of something that goes by; most of it is left out. */
-  passing(text: string): void {
-    if (performance.now() - this.#lastMs >= MCP_PROGRESS_EVERY_MS) this.#send(text);
+  /** The newest line of output; most is left out. It is told as that: a program must not speak in the place of a state. */
+  output(line: string): void {
+    if (performance.now() - this.#lastMs < MCP_PROGRESS_EVERY_MS) return;
+    // Neither a line break nor what moves, hides or turns text.
+    this.#send(`output: ${line.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\u{fffd}")}`);
   }
 
   end(): void {
