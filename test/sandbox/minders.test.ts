@@ -1,9 +1,5 @@
 /** A minder takes one command after another, each as if it were its first. As root on this machine. */
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -16,27 +12,13 @@ import {
   TO_RUNNER,
   u32,
 } from "../../daemon/sandbox/runner/frames.ts";
-import { RunnerServer } from "../../daemon/sandbox/runner/runner-server.ts";
+import type { RunnerServer } from "../../daemon/sandbox/runner/runner-server.ts";
+import { command, StartedRunner } from "./started-runner.ts";
 
 describe.skipIf(process.getuid?.() !== 0)("a minder takes one command after another", () => {
-  let folder: string;
-  let binary: string;
+  let started: StartedRunner;
   let server: RunnerServer;
-  let runner: ChildProcess;
-  const secret = randomBytes(32);
 
-  const command = (argv: string[], more: Partial<RunnerCommand> = {}): RunnerCommand => ({
-    argv,
-    env: { PATH: "/usr/bin:/bin" },
-    cwd: "/",
-    user: { uid: 65_534, gid: 65_534 },
-    stdin: false,
-    tty: null,
-    confinement: null,
-    openFiles: 1024,
-    fileBytes: null,
-    ...more,
-  });
   async function bash(script: string, more: Partial<RunnerCommand> = {}): Promise<string> {
     const child = await server.run(command(["bash", "-c", script], more));
     child.stderr.resume();
@@ -46,22 +28,10 @@ describe.skipIf(process.getuid?.() !== 0)("a minder takes one command after anot
   }
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "recinto-minders-"));
-    chmodSync(folder, 0o711);
-    binary = join(folder, "recinto-runner");
-    execFileSync("./scripts/build-runner", [binary]);
-    mkdirSync(join(folder, "socket"), { mode: 0o700 });
-    server = await RunnerServer.listen(join(folder, "socket", "s"), secret);
-    runner = spawn(binary, ["--socket", join(folder, "socket", "s"), "4"], {
-      stdio: ["pipe", "inherit", "inherit"],
-    });
-    runner.stdin?.write(secret);
+    started = await StartedRunner.start();
+    ({ server } = started);
   });
-  afterAll(async () => {
-    runner.stdin?.end();
-    await server.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterAll(() => started?.end());
 
   /** Process of the minder that minds this command. */
   const minderOf = async (script = "echo $PPID", more: Partial<RunnerCommand> = {}) =>
@@ -96,7 +66,7 @@ describe.skipIf(process.getuid?.() !== 0)("a minder takes one command after anot
   });
 
   it("also frames that were on their way when it told that it is gone", async () => {
-    const place = join(folder, "socket", "raw");
+    const place = join(started.folder, "socket", "raw");
     const raw = createServer();
     await new Promise<void>((resolve) => raw.listen(place, resolve));
     let said = Buffer.alloc(0);
@@ -104,10 +74,7 @@ describe.skipIf(process.getuid?.() !== 0)("a minder takes one command after anot
     const greeted = new Promise<Socket>((resolve) =>
       raw.on("connection", (each) => each.once("data", () => resolve(each)).resume()),
     );
-    const other = spawn(binary, ["--socket", place, "1"], {
-      stdio: ["pipe", "inherit", "inherit"],
-    });
-    other.stdin?.write(secret);
+    const other = started.spawn(place, 1);
     const mine = await greeted;
     mine.on("data", (chunk) => {
       said = Buffer.concat([said, chunk]);

@@ -1,18 +1,8 @@
 /** The runner itself, without a container: frames, streams, signals, trees and confinement, as root on this machine. */
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -23,10 +13,10 @@ import {
   type RunnerCommand,
   u32,
 } from "../../daemon/sandbox/runner/frames.ts";
-import { RunnerServer } from "../../daemon/sandbox/runner/runner-server.ts";
+import type { RunnerServer } from "../../daemon/sandbox/runner/runner-server.ts";
+import { command, NOBODY, StartedRunner } from "./started-runner.ts";
 
 const isRoot = process.getuid?.() === 0;
-const NOBODY = { uid: 65_534, gid: 65_534 };
 
 async function text(stream: Readable): Promise<string> {
   const chunks: Buffer[] = [];
@@ -35,24 +25,8 @@ async function text(stream: Readable): Promise<string> {
 }
 
 describe.skipIf(!isRoot)("the runner", () => {
-  let folder: string;
-  let binary: string;
+  let started: StartedRunner;
   let server: RunnerServer;
-  let runner: ChildProcess;
-  const secret = randomBytes(32);
-
-  const command = (argv: string[], more: Partial<RunnerCommand> = {}): RunnerCommand => ({
-    argv,
-    env: { PATH: "/usr/bin:/bin" },
-    cwd: "/",
-    user: NOBODY,
-    stdin: false,
-    tty: null,
-    confinement: null,
-    openFiles: 1024,
-    fileBytes: null,
-    ...more,
-  });
 
   async function run(argv: string[], more: Partial<RunnerCommand> = {}) {
     const child = await server.run(command(argv, more));
@@ -68,23 +42,10 @@ describe.skipIf(!isRoot)("the runner", () => {
     run(["bash", "--norc", "--noprofile", "-c", script], more);
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "recinto-runner-"));
-    chmodSync(folder, 0o711);
-    binary = join(folder, "recinto-runner");
-    execFileSync("./scripts/build-runner", [binary]);
-    mkdirSync(join(folder, "socket"), { mode: 0o700 });
-    server = await RunnerServer.listen(join(folder, "socket", "s"), secret);
-    runner = spawn(binary, ["--socket", join(folder, "socket", "s"), "4"], {
-      stdio: ["pipe", "inherit", "inherit"],
-    });
-    runner.stdin?.write(secret);
+    started = await StartedRunner.start();
+    ({ server } = started);
   });
-
-  afterAll(async () => {
-    runner.stdin?.end();
-    await server.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterAll(() => started?.end());
 
   it("runs a command as its user, with its words, folder and environment and nothing else", async () => {
     expect(
@@ -246,7 +207,7 @@ describe.skipIf(!isRoot)("the runner", () => {
     const WIDE = { readOnly: false, tcp: true };
 
     beforeAll(() => {
-      work = join(folder, "work");
+      work = join(started.folder, "work");
       mkdirSync(join(work, "src"), { recursive: true });
       writeFileSync(join(work, "file"), "text");
       for (const path of [work, join(work, "src"), join(work, "file")])
@@ -385,7 +346,7 @@ print(libc.syscall(438, os.pidfd_open(pid), 1, 0) >= 0, libc.syscall(310, pid, c
 
   it("a connection without the secret gets no command and is closed", async () => {
     const before = server.idle;
-    const stranger = connect(join(folder, "socket", "s"));
+    const stranger = connect(started.socket);
     stranger.write(frame(FROM_RUNNER.hello, Buffer.concat([randomBytes(32), u32(1, 7)])));
     await new Promise((resolve) => stranger.on("close", resolve));
     expect(server.idle).toBe(before);
