@@ -2,34 +2,18 @@
 import { chownSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { PendingApproval, RunEvent } from "../../daemon/supervisor/types.ts";
-import { AGENT, admin, agent, answering, codeOf, OTHER_AGENT, OWNER, run, World } from "./world.ts";
+import type { PendingApproval } from "../../daemon/supervisor/types.ts";
+import { AskingWorld, no, once, types } from "./asking-world.ts";
+import { AGENT, admin, agent, answering, codeOf, OTHER_AGENT, OWNER, run } from "./world.ts";
 
-let world: World;
+let world: AskingWorld;
 
 beforeEach(async () => {
-  world = new World();
+  world = new AskingWorld();
   await world.start();
 });
 
 afterEach(() => world.end());
-
-const types = (events: readonly RunEvent[]) => events.map(({ type }) => type);
-const once = { answer: "approve", mode: "once" } as const;
-const no = (reason?: string) =>
-  ({ answer: "deny", ...(reason === undefined ? {} : { reason }) }) as const;
-
-/** Runs until it is asked, without waiting for the end. */
-async function ask(session: string, command = "touch a", signal = new AbortController().signal) {
-  const done = run(world, session, command, { signal });
-  done.catch(() => undefined);
-  await expect.poll(() => pending().length).toBeGreaterThan(0);
-  return { done, question: pending().at(-1) as PendingApproval };
-}
-
-function pending(): readonly PendingApproval[] {
-  return world.supervisor.approvals(admin(), { state: "pending" });
-}
 
 describe("always", () => {
   const always = { answer: "approve", mode: "always", width: 0 } as const;
@@ -78,7 +62,7 @@ describe("always", () => {
   test("is refused where the verdict does not offer it, and the question stays", async () => {
     const session = await world.open();
     const leave = new AbortController();
-    const { question } = await ask(session, "bash file.txt", leave.signal);
+    const { question } = await world.ask(session, "bash file.txt", leave.signal);
     expect(await codeOf(() => world.supervisor.answer(admin(), question.id, always))).toBe(
       "bad-request",
     );
@@ -92,7 +76,7 @@ describe("who may answer", () => {
   test("never an agent's socket, and never a user that agents of the project are", async () => {
     const session = await world.open();
     const leave = new AbortController();
-    const { question } = await ask(session, "touch a", leave.signal);
+    const { question } = await world.ask(session, "touch a", leave.signal);
     const answer = (caller = agent()) =>
       codeOf(() => world.supervisor.answer(caller, question.id, once));
     expect(await answer()).toBe("not-permitted");
@@ -141,7 +125,7 @@ describe("who may answer", () => {
       for await (const each of world.supervisor.watchApprovals(caller, leave.signal))
         others.push(each);
     })();
-    const { done, question } = await ask(session);
+    const { done, question } = await world.ask(session);
     for (const caller of [agent("web", OTHER_AGENT), agent("api", AGENT)]) {
       expect(world.supervisor.approvals(caller)).toEqual([]);
       expect(await codeOf(() => world.supervisor.approval(caller, question.id))).toBe(

@@ -3,34 +3,18 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { PENDING_PER_SESSION_MAX } from "../../daemon/limits.ts";
-import type { PendingApproval, RunEvent } from "../../daemon/supervisor/types.ts";
-import { AGENT, admin, agent, answering, codeOf, run, World } from "./world.ts";
+import type { PendingApproval } from "../../daemon/supervisor/types.ts";
+import { AskingWorld, no, once, types } from "./asking-world.ts";
+import { AGENT, admin, agent, answering, codeOf, run } from "./world.ts";
 
-let world: World;
+let world: AskingWorld;
 
 beforeEach(async () => {
-  world = new World();
+  world = new AskingWorld();
   await world.start();
 });
 
 afterEach(() => world.end());
-
-const types = (events: readonly RunEvent[]) => events.map(({ type }) => type);
-const once = { answer: "approve", mode: "once" } as const;
-const no = (reason?: string) =>
-  ({ answer: "deny", ...(reason === undefined ? {} : { reason }) }) as const;
-
-/** Runs until it is asked, without waiting for the end. */
-async function ask(session: string, command = "touch a", signal = new AbortController().signal) {
-  const done = run(world, session, command, { signal });
-  done.catch(() => undefined);
-  await expect.poll(() => pending().length).toBeGreaterThan(0);
-  return { done, question: pending().at(-1) as PendingApproval };
-}
-
-function pending(): readonly PendingApproval[] {
-  return world.supervisor.approvals(admin(), { state: "pending" });
-}
 
 describe("answered", () => {
   test("A12: an ask holds the request open; approved once it runs, on record with who said so", async () => {
@@ -50,7 +34,7 @@ describe("answered", () => {
   test("the approver is shown segment, effects, paths, who asks and what cannot be reached", async () => {
     const session = await world.open();
     const leave = new AbortController();
-    const { question } = await ask(session, "cp file.txt /srv/out", leave.signal);
+    const { question } = await world.ask(session, "cp file.txt /srv/out", leave.signal);
     expect(question).toMatchObject({
       session,
       project: "web",
@@ -70,7 +54,7 @@ describe("answered", () => {
     const leave = new AbortController();
     const stdin = Buffer.from("import os");
     const done = run(world, session, { command: "python3 -", stdin }, { signal: leave.signal });
-    await expect.poll(() => pending()[0]?.stdin).toBe("import os");
+    await expect.poll(() => world.pending()[0]?.stdin).toBe("import os");
     leave.abort();
     await done.catch(() => undefined);
   });
@@ -110,7 +94,7 @@ describe("answered", () => {
     const session = await world.open();
     const { last } = await run(world, session, { command: "touch a", waitMs: 20 });
     expect(last).toMatchObject({ type: "refused", by: "not-waiting" });
-    const [{ id }] = pending() as [PendingApproval];
+    const [{ id }] = world.pending() as [PendingApproval];
     await world.supervisor.closeSession(agent(), session);
     const reason = `session ${session} was closed: it was ended`;
     expect(world.supervisor.approval(admin(), id)).toMatchObject({ state: "cancelled", reason });
@@ -120,7 +104,7 @@ describe("answered", () => {
 
   test("an answer counts once", async () => {
     const session = await world.open();
-    const { done, question } = await ask(session);
+    const { done, question } = await world.ask(session);
     await world.supervisor.answer(admin(), question.id, no());
     expect(await codeOf(() => world.supervisor.answer(admin(), question.id, once))).toBe(
       "approval-over",
@@ -151,7 +135,7 @@ describe("not answered", () => {
   test("when the client goes away the question goes with it", async () => {
     const session = await world.open();
     const client = new AbortController();
-    const { done, question } = await ask(session, "touch a", client.signal);
+    const { done, question } = await world.ask(session, "touch a", client.signal);
     client.abort();
     await done.catch(() => undefined);
     expect(world.supervisor.approval(admin(), question.id).state).toBe("cancelled");
@@ -171,7 +155,7 @@ describe("not answered", () => {
       new AbortController().signal,
     );
     for await (const event of events) if (event.type === "pending") break;
-    expect(pending()).toEqual([]);
+    expect(world.pending()).toEqual([]);
   });
 
   test("B8: nobody waits for an unattended run, and nothing becomes allowed by that", async () => {
@@ -219,11 +203,11 @@ describe("not answered", () => {
     const asked = Array.from({ length: PENDING_PER_SESSION_MAX }, (_, i) =>
       run(world, session, `touch ${i}`, { signal: client.signal }),
     );
-    await expect.poll(() => pending().length).toBe(PENDING_PER_SESSION_MAX);
+    await expect.poll(() => world.pending().length).toBe(PENDING_PER_SESSION_MAX);
     expect(await codeOf(() => run(world, session, "touch more"))).toBe("too-many-pending");
     client.abort();
     await Promise.allSettled(asked);
-    expect(pending()).toEqual([]);
+    expect(world.pending()).toEqual([]);
   });
 });
 
