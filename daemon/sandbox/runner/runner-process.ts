@@ -95,6 +95,7 @@ export class RunnerProcess {
   #exit!: (exit: RunnerExit) => void;
   #exitFailed!: (error: Error) => void;
   #goneNow!: () => void;
+  #startSeen = false;
   #exitSeen = false;
   #folder: EndFolder | null = null;
 
@@ -228,6 +229,7 @@ export class RunnerProcess {
   #whole(type: number, payload: Buffer): void {
     switch (type) {
       case FROM_RUNNER.started:
+        this.#startSeen = true;
         this.#start({
           pid: payload.readUInt32LE(0),
           landlock: payload.readUInt32LE(4),
@@ -242,6 +244,11 @@ export class RunnerProcess {
         this.#folder = folderOf(payload);
         break;
       case FROM_RUNNER.exited:
+        // Whoever waits for the start would wait for ever.
+        if (!this.#startSeen) {
+          this.#broken("an end without a start");
+          break;
+        }
         this.#endStreams();
         this.#exit({
           exitCode: exitCodeOf(payload.readUInt32LE(0)),
