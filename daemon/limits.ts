@@ -102,7 +102,7 @@ export const EXEC_BUFFER_BYTES = 256 * 1024;
 /** Longest pause between two looks at whether a command, whose output has ended, is gone. */
 export const EXEC_POLL_MAX_MS = 250;
 /** Looks for an out-of-memory event after a command ended with 137, and the pause between them: the event may come later. */
-export const OOM_LOOKS = 5;
+export const OOM_LOOKS = 20;
 export const OOM_LOOK_PAUSE_MS = 40;
 /** Passes over the processes of a command that is being killed before the whole sandbox is killed instead. */
 export const KILL_ROUNDS_MAX = 50;

@@ -122,6 +122,7 @@ const MODES = {
 
   async giants() {
     const sizes = {};
+    // 0: cut off with so much unread that the answer was lost on the way, which is a refusal too.
     for (const [name, head, body] of [
       ["length", "content-length: 99999999999\r\n", ""],
       [
