@@ -82,9 +82,10 @@ _recinto_words() {
     "git") words="status undo --help" ;;
     "git status") words="--json --help" ;;
     "git undo") words="--help" ;;
-    "image") words="build list --help" ;;
+    "image") words="build list prune --help" ;;
     "image build") words="--help" ;;
     "image list") words="--help" ;;
+    "image prune") words="--dry-run --help" ;;
     "top") words="--every --once --help" ;;
     "metrics") words="--help" ;;
     "health") words="--help" ;;

@@ -24,8 +24,25 @@ export function imageCommand(): Command {
       const rows = await listImages(await openStore(command));
       print(table(["IMAGE", "SIZE", "ID"], rows));
     });
+  const prune = new Command("prune")
+    .description("remove images of recipes that have changed since; what a sandbox uses stays")
+    .option("--dry-run", "name them, and remove nothing")
+    .action(async ({ dryRun = false }: { dryRun?: boolean }, command: Command) => {
+      const { openStore, IMAGES_DIR } = await import("./image-store.ts");
+      const { pruneImages } = await import("../sandbox/image-prune.ts");
+      const pruned = await pruneImages(await openStore(command), IMAGES_DIR, { dryRun });
+      if (pruned.length === 0) return print("no image of a recipe that has changed\n");
+      const what = (removed: boolean) => (removed ? "removed" : dryRun ? "stale" : "in use");
+      const rows = pruned.map(({ ref, sizeBytes, removed }) => [
+        ref,
+        `${Math.round(sizeBytes / 1_000_000)} MB`,
+        what(removed),
+      ]);
+      print(table(["IMAGE", "SIZE", ""], rows));
+    });
   return new Command("image")
     .description("the images that sandboxes are made from")
     .addCommand(build)
-    .addCommand(list);
+    .addCommand(list)
+    .addCommand(prune);
 }

@@ -170,3 +170,17 @@ export interface ImageStore {
     onProgress: (line: string) => void,
   ): Promise<void>;
 }
+
+/** An image that was built from a recipe, by the name that it has. */
+export interface OwnImage {
+  readonly ref: string;
+  readonly sizeBytes: number;
+}
+
+/** Images of recipes, to look through and to clear. */
+export interface ImageShelf {
+  /** Built from the recipe NAME at any time. */
+  ownImages(name: string): Promise<readonly OwnImage[]>;
+  /** False: something still uses it. */
+  removeImage(ref: string): Promise<boolean>;
+}

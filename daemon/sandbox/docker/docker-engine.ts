@@ -14,7 +14,9 @@ import type {
   ExecProcess,
   ExecSpec,
   ImageInfo,
+  ImageShelf,
   ImageStore,
+  OwnImage,
   SandboxSpec,
   SandboxState,
   SandboxStatus,
@@ -35,7 +37,7 @@ const STATES: Readonly<Record<string, SandboxState>> = {
 /** Exit code of a process that SIGKILL ended, and of a shell whose last child it ended. */
 const KILLED = 137;
 
-export class DockerEngine implements Engine, ImageStore {
+export class DockerEngine implements Engine, ImageStore, ImageShelf {
   readonly #socketPath: string;
   /** For requests that are answered at once. */
   readonly #short: Dockerode;
@@ -172,6 +174,28 @@ export class DockerEngine implements Engine, ImageStore {
       const options = { t: name, labels: { ...labels }, rm: true, forcerm: true };
       const answer = await this.#long.buildImage(context, options as Dockerode.ImageBuildOptions);
       await finishImage(answer, onProgress);
+    });
+  }
+
+  async ownImages(name: string): Promise<readonly OwnImage[]> {
+    const filters = { label: [`io.recinto.image=${name}`] };
+    const images = await this.#ask("list images", () => this.#short.listImages({ filters }));
+    return images.flatMap(({ RepoTags, Size }) =>
+      (RepoTags ?? []).map((ref) => ({ ref, sizeBytes: Size })),
+    );
+  }
+
+  async removeImage(ref: string): Promise<boolean> {
+    return this.#ask(`remove image ${ref}`, async () => {
+      try {
+        await this.#long.getImage(ref).remove();
+        return true;
+      } catch (error) {
+        // It is in use; one that is gone already was somebody else's doing.
+        if (statusOf(error) === 409) return false;
+        if (statusOf(error) === 404) return true;
+        throw error;
+      }
     });
   }
 
