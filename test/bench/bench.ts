@@ -8,6 +8,7 @@ import { cpus, release, totalmem } from "node:os";
 const BENCHMARKS: Readonly<Record<string, () => Promise<object>>> = {
   cost: async () => (await import("./cost.ts")).run(),
   exec: async () => (await import("./exec.ts")).run(),
+  grants: async () => (await import("./grants.ts")).run(),
   policy: async () => (await import("./policy.ts")).run(),
   scale: async () => (await import("./scale.ts")).run(),
   start: async () => (await import("./start.ts")).run(),
