@@ -194,6 +194,8 @@ export function createRegistry(config: DaemonConfig, options: RegistryOptions = 
       return resolveProfile(parsed, dirs, matcher);
     },
     addProject(added) {
+      // Whoever has just written its profile need not wait for the watching of files to have noticed.
+      reload();
       profile(added.profile);
       addProject(config.projectsDir, added, [...projects.values()]);
       reload();

@@ -88,6 +88,14 @@ test("a project is added, listed, kept across a restart and removed", async () =
   expect(errorOf(() => registry?.project("shop"))).toContain("unknown-project: no project shop");
 });
 
+test("a project can name a profile that was written a moment ago", async () => {
+  const registry = await start();
+  const ours = project("shop", "shop", { profile: "ours" });
+  expect(errorOf(() => registry.addProject(ours))).toContain('no profile "ours"');
+  writeFileSync(join(dir, "profiles/ours.yaml"), "extends: dev\n", { mode: 0o644 });
+  expect(registry.addProject(ours)).toEqual(ours);
+});
+
 test("a root must be a real folder of the project's own", async () => {
   const registry = await start();
   registry.addProject(project("shop", "shop"));
