@@ -8,7 +8,7 @@ import { Job } from "../../daemon/supervisor/jobs/job.ts";
 import { EXIT } from "../api/fake-supervisor.ts";
 
 /** A job whose command has ended and left something that goes with this signal. */
-function left(goesWith: string, backgroundMs: number) {
+function left(goesWith: string, backgroundMs: number, record = (_: string) => {}) {
   const told: string[] = [];
   const closed = new AbortController();
   const stopping = new AbortController();
@@ -35,14 +35,25 @@ function left(goesWith: string, backgroundMs: number) {
       [stopping.signal, "daemon-stopped"],
     ],
     backgroundMs,
-    onLeft: (count) => told.push(`left ${count}`),
-    onBackgroundEnd: (why) => told.push(why),
+    onLeft: (count) => {
+      told.push(`left ${count}`);
+      record("left");
+    },
+    onBackgroundEnd: (why) => {
+      told.push(why);
+      record("ended");
+    },
     onEnd: () => told.push("over"),
   });
   job.run(process, {} as Execution);
   job.whenOver(() => told.push("let go"));
-  job.exited({ known: true, exit: { ...(EXIT as ExitEvent), left: 3 } });
-  return { job, told, closed, stopping, go: () => go() };
+  let failure: unknown = null;
+  try {
+    job.exited({ known: true, exit: { ...(EXIT as ExitEvent), left: 3 } });
+  } catch (error) {
+    failure = error;
+  }
+  return { job, told, closed, stopping, failure, go: () => go() };
 }
 
 test("it ends by itself", async () => {
@@ -72,6 +83,16 @@ test("the daemon's stop ends it", async () => {
   stopping.abort();
   await job.gone;
   expect(told).toContain("daemon-stopped");
+});
+
+test("what cannot be recorded does not stay, and is let go all the same", async () => {
+  const full = new RecintoError("journal-failed", "the disk is full");
+  const { job, told, failure } = left("TERM", 60_000, () => {
+    throw full;
+  });
+  expect(failure).toBe(full);
+  await job.gone;
+  expect(told).toEqual(["left 3", "TERM true", "killed", "let go", "over"]);
 });
 
 test("where nothing may stay, nothing is kept running", () => {

@@ -61,8 +61,8 @@ export class JobDesk implements JobCalls {
         ],
         backgroundMs: session.background.size < JOBS_BACKGROUND_MAX ? backgroundMs : 0,
         onLeft: (left) => {
-          record("job.left", { left, command: command.command });
           session.background.add(job.gone);
+          record("job.left", { left, command: command.command });
         },
         onBackgroundEnd: (why) => {
           session.background.delete(job.gone);

@@ -131,7 +131,6 @@ export class Job {
       return;
     }
     this.#state = "background";
-    this.#hooks.onLeft(left);
     const over = new AbortController();
     for (const [signal, why] of this.#hooks.ends) {
       const onAbort = () => void this.#endBackground(why);
@@ -140,12 +139,24 @@ export class Job {
     }
     const life = setTimeout(() => void this.#endBackground("over-time"), this.#hooks.backgroundMs);
     life.unref();
-    void control.gone.then(() => {
+    const ended = control.gone.then(() => {
       clearTimeout(life);
       over.abort();
-      this.#hooks.onBackgroundEnd(this.#why);
-      this.#end();
+      try {
+        this.#hooks.onBackgroundEnd(this.#why);
+      } finally {
+        this.#end();
+      }
     });
+    // Health says that it could not be recorded.
+    ended.catch(() => undefined);
+    try {
+      this.#hooks.onLeft(left);
+    } catch (error) {
+      // What is not on record does not stay.
+      void this.#endBackground("killed");
+      throw error;
+    }
   }
 
   /** What becomes of `output`: read from an offset on, followed to the end where that is wanted. */
