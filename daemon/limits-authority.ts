@@ -11,7 +11,7 @@ export const GRANT_USES_MAX = 10_000;
 export const GRANTS_LIVE_MAX = 64;
 /** Requests for a person one session may have open at once, like other questions. */
 export const GRANTS_PENDING_MAX = 16;
-/** Commands that run on the grants of one session at once: RUNS_PER_SESSION_MAX with room for connections. */
+/** Commands and file operations on the grants of one worktree at once: COMMANDS_PER_SESSION_MAX, and as many again. */
 export const GRANT_INVOCATIONS_MAX = 256;
 /** Closed handles a session remembers to say what closed them; an older one is refused as unknown. */
 export const GRANTS_CLOSED_KEPT_MAX = 1_000;
