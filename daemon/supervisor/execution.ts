@@ -103,6 +103,7 @@ export class Execution {
       this.#kill();
     };
     overDisk?.addEventListener("abort", onOverDisk, { once: true });
+    if (overDisk?.aborted) onOverDisk();
     this.#after(timeoutMs, () => {
       if (this.#exited) this.#channel.unbound();
       else this.#timedOut = !this.#killing;

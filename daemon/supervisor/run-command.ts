@@ -292,8 +292,10 @@ async function* startWithin(
     // Also when the reader leaves in the middle: what it started is gone, and on record, before this returns.
     await execution.stop();
     job.whenOver(() => growth?.close());
-    if (job.state === "background") {
-      growth?.signal.addEventListener("abort", () => void job.kill(), { once: true });
+    if (job.state === "background" && growth !== null) {
+      const over = () => void job.kill();
+      if (growth.signal.aborted) over();
+      else growth.signal.addEventListener("abort", over, { once: true });
     }
   }
 }

@@ -1,7 +1,11 @@
 /** A command that fills the disk is stopped by what it writes into its worktree, and by nothing else. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import type { ExecExit } from "../../daemon/sandbox/engine.ts";
+import { Execution } from "../../daemon/supervisor/execution.ts";
+import { JobOutput } from "../../daemon/supervisor/jobs/job-output.ts";
 import { admin, answering, run, World } from "./world.ts";
 
 let world: World;
@@ -46,4 +50,33 @@ test("what others write onto the same disk is not its own", async () => {
   expect(events.filter(({ type }) => type === "note")).toEqual([]);
   expect(last).toMatchObject({ type: "exit", exitCode: 0 });
   expect(last).not.toHaveProperty("diskLimit");
+});
+
+test("a ceiling that was passed while it was being started stops it too", async () => {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const exited = new Promise<ExecExit>((resolve) => {
+    stdout.once("end", () => resolve({ exitCode: 143, oomKilled: false }));
+  });
+  const kill = async () => {
+    stdout.end();
+    stderr.end();
+  };
+  const execution = new Execution({
+    process: { stdin: null, stdout, stderr, exited, kill },
+    exec: "x-1",
+    stdin: undefined,
+    timeoutMs: 60_000,
+    idleTimeoutMs: null,
+    outputBytesMax: 1_000,
+    history: new JobOutput(),
+    keepsBackground: false,
+    folderAfter: () => undefined,
+    signal: new AbortController().signal,
+    overDisk: AbortSignal.abort(),
+    now: () => 1,
+    onEnd: () => undefined,
+  });
+  const events = [];
+  for await (const event of execution.events()) events.push(event);
+  expect(events).toMatchObject([{ type: "exit", exitCode: 143, diskLimit: true }]);
 });
