@@ -63,6 +63,8 @@ export class JobDesk implements JobCalls {
         onLeft: (left) => {
           session.background.add(job.gone);
           record("job.left", { left, command: command.command });
+          // Of many that were begun at once more may leave something than may stay.
+          if (session.background.size > JOBS_BACKGROUND_MAX) void job.kill();
         },
         onBackgroundEnd: (why) => {
           session.background.delete(job.gone);
