@@ -2,11 +2,10 @@
 import { createHash } from "node:crypto";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JobEvent, JobInfo, OutputRequest } from "../../daemon/supervisor/jobs/job-calls.ts";
 import type { RunEvent, RunRequest } from "../../daemon/supervisor/types.ts";
-import { admin, agent, codeOf, OTHER_AGENT, OWNER, run } from "../supervisor/world.ts";
+import { admin, agent, codeOf, OTHER_AGENT, run } from "../supervisor/world.ts";
 import { DockerWorld } from "./docker-world.ts";
 import { whyNot } from "./rig.ts";
 
@@ -54,20 +53,6 @@ describe.skipIf(missing).each(["runner", "once"] as const)(
     }
 
     const show = (job: string): JobInfo => world.supervisor.jobs.show(agent(), session, job);
-
-    /** Command lines of what runs in the sandbox, seen from the engine's side. */
-    async function processes(): Promise<string> {
-      const [box] = await world.containers("web");
-      if (box === undefined) return "";
-      const process = await world.engine.exec(box.id, {
-        argv: ["/bin/ps", "-eo", "args"],
-        cwd: "/",
-        env: {},
-        user: { uid: OWNER, gid: OWNER },
-        stdin: false,
-      });
-      return (await buffer(process.stdout)).toString();
-    }
 
     const ended = async (job: string): Promise<JobInfo> => {
       await expect.poll(() => show(job).state, SLOW).toBe("ended");
@@ -126,7 +111,7 @@ describe.skipIf(missing).each(["runner", "once"] as const)(
         signal: client.signal,
         on: async (event) => {
           if (event.type !== "started") return;
-          await expect.poll(processes, SLOW).toMatch(/sleep 4802/);
+          await expect.poll(() => world.processes(), SLOW).toMatch(/sleep 4802/);
           client.abort();
         },
       });
@@ -136,12 +121,12 @@ describe.skipIf(missing).each(["runner", "once"] as const)(
       await expect.poll(() => show(detached).readers, SLOW).toBe(1);
       reader.abort();
       await following;
-      const now = await processes();
+      const now = await world.processes();
       expect([now.includes("sleep 4801"), now.includes("sleep 4802")]).toEqual([true, false]);
       expect(show(detached)).toMatchObject({ state: "running", readers: 0 });
       const killed = await world.supervisor.jobs.kill(agent(), session, detached);
       expect(killed).toMatchObject({ state: "ended", exit: { cancelled: true, exitCode: 143 } });
-      expect(await processes()).not.toContain("sleep 4801");
+      expect(await world.processes()).not.toContain("sleep 4801");
     });
 
     test("a detached job that nobody reads goes on; what was dropped is counted, to the byte", async () => {
@@ -238,7 +223,7 @@ describe.skipIf(missing).each(["runner", "once"] as const)(
         timedOut: false,
         cancelled: false,
       });
-      expect(await processes()).not.toContain("4805");
+      expect(await world.processes()).not.toContain("4805");
       const busy = await run(world, session, {
         command: "for n in 1 2 3 4 5 6; do echo $n; sleep 0.4; done",
         idleTimeoutMs: 1_500,
@@ -269,7 +254,7 @@ describe.skipIf(missing).each(["runner", "once"] as const)(
       expect(order.indexOf("exit")).toBeLessThan(order.lastIndexOf("stderr"));
       const killed = await world.supervisor.jobs.kill(agent(), session, exit.exec);
       expect(killed).toMatchObject({ state: "ended" });
-      expect(await processes()).not.toContain("http.server");
+      expect(await world.processes()).not.toContain("http.server");
       expect(world.recorded("job.left", "job.ended").slice(-2)).toEqual([
         ["job.left", expect.objectContaining({ exec: exit.exec, left: 1, command: serve })],
         ["job.ended", expect.objectContaining({ exec: exit.exec, reason: "killed" })],
@@ -303,10 +288,10 @@ describe.skipIf(missing).each(["runner", "once"] as const)(
       const { last } = await run(world, session, command);
       const { exec } = last as Extract<RunEvent, { type: "exit" }>;
       expect(show(exec).state).toBe("background");
-      expect(await processes()).toMatch(/sleep 481[0-4]/);
+      expect(await world.processes()).toMatch(/sleep 481[0-4]/);
       await world.supervisor.jobs.kill(agent(), session, exec);
       expect(show(exec).state).toBe("ended");
-      expect(await processes()).not.toMatch(/sleep 481[0-4]/);
+      expect(await world.processes()).not.toMatch(/sleep 481[0-4]/);
     });
 
     test.each<[string, string]>([
@@ -350,9 +335,9 @@ describe.skipIf(missing).each(["runner", "once"] as const)(
       const { last } = await run(world, session, "setsid nohup sleep 4820 >/dev/null 2>&1 & true");
       expect(last).toMatchObject({ left: 1 });
       await start("sleep 4821");
-      await expect.poll(processes, SLOW).toContain("sleep 4821");
+      await expect.poll(() => world.processes(), SLOW).toContain("sleep 4821");
       await world.supervisor.closeSession(agent(), session);
-      expect(await processes()).not.toMatch(/sleep 482/);
+      expect(await world.processes()).not.toMatch(/sleep 482/);
       expect(world.recorded("job.ended").at(-1)?.[1]).toMatchObject({ reason: "session-closed" });
       session = await world.open();
       expect(world.supervisor.jobs.list(agent(), session)).toEqual([]);

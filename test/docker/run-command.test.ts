@@ -3,7 +3,6 @@ import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunEvent } from "../../daemon/supervisor/types.ts";
 import { admin, agent, answering, codeOf, OTHER_AGENT, OWNER, run } from "../supervisor/world.ts";
@@ -26,20 +25,6 @@ describe.skipIf(missing).each(EXECUTORS)("a command in its container, by %s", (e
   afterAll(() => world.end());
 
   const approved = { on: answering(world, once) };
-
-  /** Command lines of what runs in a sandbox, seen from the engine's side. */
-  async function processes(project = "web"): Promise<string> {
-    const [box] = await world.containers(project);
-    if (box === undefined) return "";
-    const process = await world.engine.exec(box.id, {
-      argv: ["/bin/ps", "-eo", "args"],
-      cwd: "/",
-      env: {},
-      user: { uid: OWNER, gid: OWNER },
-      stdin: false,
-    });
-    return (await buffer(process.stdout)).toString();
-  }
 
   test("allowed: its own output, exit code and folder, as the worktree's owner", async () => {
     const { stdout, last } = await run(world, session, "cat file.txt; pwd; id -u; ls nothing");
@@ -100,7 +85,7 @@ describe.skipIf(missing).each(EXECUTORS)("a command in its container, by %s", (e
     const command = "sleep 4711 & sleep 4712";
     const { last } = await run(world, session, { command, timeoutMs: 700 }, approved);
     expect(last).toMatchObject({ type: "exit", timedOut: true, cancelled: false });
-    expect(await processes()).not.toMatch(/471[12]/);
+    expect(await world.processes()).not.toMatch(/471[12]/);
   });
 
   test("when the client goes away, too, and the end is on record before the call returns", async () => {
@@ -113,12 +98,12 @@ describe.skipIf(missing).each(EXECUTORS)("a command in its container, by %s", (e
         await answer(event);
         if (event.type !== "started") return;
         started = event;
-        await expect.poll(() => processes()).toContain("4713");
+        await expect.poll(() => world.processes()).toContain("4713");
         client.abort();
       },
     });
     expect(last).toMatchObject({ type: "exit", cancelled: true });
-    expect(await processes()).not.toContain("4713");
+    expect(await world.processes()).not.toContain("4713");
     const ended = world.recorded("exec.exited").find(([, data]) => data.exec === started?.exec);
     expect(ended?.[1]).toMatchObject({ cancelled: true });
   });
@@ -140,7 +125,7 @@ describe.skipIf(missing).each(EXECUTORS)("a command in its container, by %s", (e
       "disk_limit",
     );
     expect(last).toMatchObject({ type: "exit", diskLimit: true, timedOut: false });
-    expect(await processes()).not.toContain("/dev/zero");
+    expect(await world.processes()).not.toContain("/dev/zero");
     await run(world, session, "rm fill", approved);
   });
 
@@ -162,7 +147,7 @@ describe.skipIf(missing).each(EXECUTORS)("a command in its container, by %s", (e
       signal: leave.signal,
       on: answer,
     });
-    await expect.poll(() => processes("api"), { timeout: 20_000 }).toContain("4714");
+    await expect.poll(() => world.processes("api"), { timeout: 20_000 }).toContain("4714");
     const mine = await run(world, session, "ps -eo args", approved);
     expect(mine.stdout).toContain("ps -eo args");
     expect(mine.stdout).not.toContain("4714");
@@ -183,12 +168,12 @@ describe.skipIf(missing).each(EXECUTORS)("a command in its container, by %s", (e
     const answer = answering(world, once);
     const lost = run(world, session, "sleep 4715", { on: answer });
     lost.catch(() => undefined);
-    await expect.poll(() => processes()).toContain("4715");
+    await expect.poll(() => world.processes()).toContain("4715");
     await world.restart();
     session = await world.open();
     expect(world.recorded("exec.lost")).toHaveLength(1);
     expect((await run(world, session, "cat file.txt")).stdout).toBe("text\n");
-    expect(await processes()).not.toContain("4715");
+    expect(await world.processes()).not.toContain("4715");
     expect(execFileSync("ps", ["-eo", "args"], { encoding: "utf8" })).not.toContain("sleep 4715");
     await lost.catch(() => undefined);
     expect(readFileSync(join(world.worktree(), "file.txt"), "utf8")).toBe("text\n");
