@@ -5,7 +5,8 @@ import { quantile, round } from "./figures.ts";
 const GRANTS = Number(process.env.RECINTO_BENCH_GRANTS ?? 200);
 
 /** One command with a child in a session of its own; both are deaf to everything that can be ignored. */
-const COMMAND = "touch out/begun && trap '' TERM HUP INT && (setsid sleep 300 & sleep 300)";
+const COMMAND =
+  "touch out/begun && trap '' TERM HUP INT && { setsid sleep 300 & echo deaf; sleep 300; }";
 const CONTRACT = `task: bench
 envelope: [{effect: read, paths: ["**"]}]
 grants:
@@ -48,7 +49,8 @@ async function one(daemon: BenchDaemon, session: string): Promise<void> {
   for await (const event of running) {
     if (event.type === "pending" || event.type === "refused")
       throw new Error(JSON.stringify(event));
-    if (event.type === "started") await daemon.agent.releaseGrant(session, handle);
+    // Not at its start: then it would not have begun to be deaf.
+    if (event.type === "stdout") await daemon.agent.releaseGrant(session, handle);
     if (event.type === "exit") return;
   }
   throw new Error("the command had no end");
