@@ -124,7 +124,7 @@ each command and once a second. What cannot be run or read fires nothing; the tt
 **Closing.** \`grant.closing\` is on record, then every process of every command that runs on the grant gets SIGKILL, what
 it left in the background too, and its connections are cut; when none is left, \`grant.closed\` says how long it took. In
 [the test of every kind of end](../test/docker/authority.test.ts) that is printed; \`npm run bench -- grants\` ends 200 with
-processes deaf to signals: p50 4 ms, p95 7 ms, the longest 12 ms on two cores.
+processes deaf to signals: p50 4 ms, p95 6 ms, the longest 8 ms on two cores.
 
 **A contract that is set while something runs.** It binds that too: commands, what they left in the background and file
 operations that were begun under another contract, or under none, are ended like those of a closed grant before
