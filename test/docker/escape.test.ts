@@ -35,10 +35,13 @@ import socket, time
 s = socket.socket(socket.AF_UNIX); s.bind('\\0victim-of-others'); s.listen()
 open('/tmp/victim-is-up', 'w')
 time.sleep(1000)"`;
-    await Promise.all([
-      start(victim),
-      world.loose("confinement of commands").then((run) => void run(victim)),
-    ]);
+    const loose = await world.loose("confinement of commands");
+    void loose(victim);
+    await start(victim);
+    // An attack on who is not there yet would fail by itself.
+    const up = "until [ -e /tmp/victim-is-up ]; do sleep 0.1; done; pgrep -fc '[v]ictim-of-others'";
+    expect((await loose(up)).stdout).toBe("1\n");
+    expect((await outputOf(await start(up))).stdout).toBe("1\n");
   });
   afterAll(() => world?.close());
 
