@@ -1,16 +1,11 @@
 /** `unknown: confine`, end to end: a program nobody knows runs without a question, reads, and can do nothing else (A3). */
-import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { machineClock } from "../../daemon/sandbox/clock.ts";
-import { DockerEngine } from "../../daemon/sandbox/docker/docker-engine.ts";
+import { afterAll, describe, expect, test } from "vitest";
 import type { ExecutorKind } from "../../daemon/sandbox/executor.ts";
-import { buildImage } from "../../daemon/sandbox/image-build.ts";
-import { Sandboxes } from "../../daemon/sandbox/sandboxes.ts";
-import { LABELS } from "../../daemon/sandbox/spec.ts";
-import { answering, run, World } from "../supervisor/world.ts";
-import { IMAGES, PROGRAM, SOCKET, whyNot } from "./rig.ts";
+import { answering, run } from "../supervisor/world.ts";
+import { DockerWorld } from "./docker-world.ts";
+import { whyNot } from "./rig.ts";
 
 const missing = await whyNot();
 
@@ -20,31 +15,14 @@ const READ = "prlimit cat file.txt";
 const CONNECT = `prlimit python3 -c 'import socket; socket.socket()'`;
 
 describe.skipIf(missing)("unknown programs", () => {
-  const engine = new DockerEngine(SOCKET);
-  const worlds: { world: World; owner: string }[] = [];
-  beforeAll(() =>
-    buildImage({ name: "base", imagesDir: IMAGES, store: engine, onProgress: console.log }),
-  );
+  const worlds: DockerWorld[] = [];
   afterAll(async () => {
-    for (const { world, owner } of worlds) {
-      await world.end();
-      for (const { id } of await engine.list({ [LABELS.owner]: owner })) await engine.remove(id);
-    }
+    for (const world of worlds) await world.end();
   });
 
   async function open(executor: ExecutorKind, unknown: string) {
-    const world = new World();
-    const owner = `test-${randomBytes(6).toString("hex")}`;
-    worlds.push({ world, owner });
-    world.openSandboxes = (hooks) =>
-      new Sandboxes({
-        engine,
-        owner,
-        imagesDir: IMAGES,
-        clock: machineClock,
-        runner: { program: PROGRAM, socketsDir: join(world.folder, "runners") },
-        ...hooks,
-      });
+    const world = new DockerWorld();
+    worlds.push(world);
     world.profile = `extends: dev\napprovalWait: 2s\nexecutor: ${executor}\n${unknown}`;
     await world.start();
     const session = await world.open();
