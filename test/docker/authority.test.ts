@@ -256,7 +256,7 @@ network: {hosts: ["listed.example"]}
     expect(
       [existsSync(file("once/1")), existsSync(file("once/2"))].filter((made) => made),
     ).toHaveLength(1);
-    await expect.poll(() => state(handle).state).toBe("closed");
+    await expect.poll(() => state(handle).state, { timeout: 30_000 }).toBe("closed");
     await refusedLater(handle, "used up", "touch once/3");
   });
 

@@ -193,6 +193,8 @@ describe.skipIf(missing).each(EXECUTORS)("commands by the executor %s", (executo
       await Promise.all(Array.from({ length: 10 }, (_, n) => run(`echo ${n}`)));
     }
     // Some minders that had a command are kept for the next ones.
-    await expect.poll(sockets).toBeLessThanOrEqual(before + RUNNER_SPARE_MINDERS + 1);
+    await expect
+      .poll(sockets, { timeout: 30_000 })
+      .toBeLessThanOrEqual(before + RUNNER_SPARE_MINDERS + 1);
   });
 });

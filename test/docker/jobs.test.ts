@@ -225,8 +225,8 @@ describe.skipIf(missing).each(["runner", "once"] as const)(
       });
       expect(await world.processes()).not.toContain("4805");
       const busy = await run(world, session, {
-        command: "for n in 1 2 3 4 5 6; do echo $n; sleep 0.4; done",
-        idleTimeoutMs: 1_500,
+        command: "for n in 1 2 3 4 5 6 7 8 9; do echo $n; sleep 0.6; done",
+        idleTimeoutMs: 4_500,
       });
       expect(busy.last).toMatchObject({ type: "exit", exitCode: 0 });
       expect(busy.last).not.toHaveProperty("idleTimedOut");

@@ -98,7 +98,7 @@ describe.skipIf(missing).each(EXECUTORS)("a command in its container, by %s", (e
         await answer(event);
         if (event.type !== "started") return;
         started = event;
-        await expect.poll(() => world.processes()).toContain("4713");
+        await expect.poll(() => world.processes(), { timeout: 20_000 }).toContain("4713");
         client.abort();
       },
     });
@@ -168,7 +168,7 @@ describe.skipIf(missing).each(EXECUTORS)("a command in its container, by %s", (e
     const answer = answering(world, once);
     const lost = run(world, session, "sleep 4715", { on: answer });
     lost.catch(() => undefined);
-    await expect.poll(() => world.processes()).toContain("4715");
+    await expect.poll(() => world.processes(), { timeout: 20_000 }).toContain("4715");
     await world.restart();
     session = await world.open();
     expect(world.recorded("exec.lost")).toHaveLength(1);
