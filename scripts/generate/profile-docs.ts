@@ -197,7 +197,8 @@ function isNull(defaults: unknown, key: string): boolean {
 function cell(value: unknown, field: JsonSchema): string {
   if (value === undefined || value === "") return "";
   if (typeof value === "number" && field.type !== "number" && field.type !== "integer") {
-    const isDuration = field.pattern === DURATION.source;
+    const forms = [field, ...(field.anyOf ?? [])];
+    const isDuration = forms.some(({ pattern }) => pattern === DURATION.source);
     return code(isDuration ? formatDuration(value) : formatSize(value));
   }
   return code(typeof value === "string" ? value : JSON.stringify(value));
