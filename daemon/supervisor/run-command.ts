@@ -230,7 +230,6 @@ async function* startWithin(
     deps.journal.append(failedEntry(context, exec, error));
     throwIfOver(signal);
   }
-  if (!held.harmless) makeGrantedFolders(context.session.worktree, rests);
   // From before it starts: what it writes first counts too.
   const { growthBytes = null } = context.profile.limits;
   const growth =
@@ -239,8 +238,10 @@ async function* startWithin(
       : watchGrowth({ worktree: context.session.worktree, bytesMax: growthBytes });
   const job = deps.jobs.begin(context, { id: exec, confinement, startedAt });
   const { background } = job;
-  const process = await sandbox
-    .exec({
+  // Not a turn later than the look at the signal.
+  const startProcess = async () => {
+    if (!held.harmless) makeGrantedFolders(context.session.worktree, rests);
+    return sandbox.exec({
       command: command.command,
       cwd: command.cwd,
       stdin: command.stdin !== undefined,
@@ -248,12 +249,13 @@ async function* startWithin(
       ...(command.shell === undefined ? {} : { shellState: command.shell.pathOf(exec) }),
       ...(command.tty === null ? {} : { tty: command.tty, env: TERMINAL_ENV }),
       confinement: wayOut === null ? held.confinement : { ...held.confinement, tcp: true, wayOut },
-    })
-    .catch((error: unknown) => {
-      growth?.close();
-      deps.journal.append(failedEntry(context, exec, error));
-      throw error;
     });
+  };
+  const process = await startProcess().catch((error: unknown) => {
+    growth?.close();
+    deps.journal.append(failedEntry(context, exec, error));
+    throw error;
+  });
   const execution = new Execution({
     process,
     exec,

@@ -1,10 +1,12 @@
 /** Folders that a grant names are made before a command that may write there, and through no link. */
-import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Grant } from "../../daemon/authority/ledger-types.ts";
 import { makeGrantedFolders } from "../../daemon/supervisor/authority/granted-folders.ts";
 import { scratchFolder } from "../worktree/scratch-folder.ts";
+import { AuthorityWorld } from "./authority-world.ts";
+import { codeOf, run } from "./world.ts";
 
 const onPaths = (...paths: string[]) => ({
   contract: null,
@@ -36,4 +38,25 @@ test("a right that is not to write, or on everything, makes nothing", () => {
   const reads = { contract: null, grants: [{ effect: "read", paths: ["docs/**"] }] };
   makeGrantedFolders(worktree, reads as unknown as Parameters<typeof makeGrantedFolders>[1]);
   expect(existsSync(join(worktree, "docs"))).toBe(false);
+});
+
+test("where the worktree goes away in that moment, the command that was begun on record ends there too", async () => {
+  const world = await AuthorityWorld.make();
+  await world.set('task: make\nenvelope:\n  - {effect: write, paths: ["made/**"]}\n');
+  const { journal } = world;
+  if (journal === null) throw new TypeError("no journal");
+  const synced = journal.synced.bind(journal);
+  journal.synced = async () => {
+    await synced();
+    renameSync(world.worktree(), `${world.worktree()}.away`);
+  };
+  const failed = await codeOf(() => run(world, world.session, "touch made/a"));
+  journal.synced = synced;
+  expect(failed).toBe("file-not-found");
+  expect(world.ran).toEqual([]);
+  expect(world.recorded("exec.started", "exec.exited")).toMatchObject([
+    ["exec.started", {}],
+    ["exec.exited", { exitCode: null, failed: expect.any(String) }],
+  ]);
+  await world.end();
 });
