@@ -1,22 +1,17 @@
 /** Each way that a grant ends, on real processes, files, git and connections: dead before it is closed, refused after (C4–C6). */
 import { execFileSync } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { interceptBy, loadAuthority } from "../../daemon/egress/interception.ts";
 import { hostNetwork } from "../../daemon/egress/reach.ts";
 import { parseRange } from "../../daemon/policy/addresses.ts";
-import { machineClock } from "../../daemon/sandbox/clock.ts";
-import { DockerEngine } from "../../daemon/sandbox/docker/docker-engine.ts";
-import { buildImage } from "../../daemon/sandbox/image-build.ts";
-import { Sandboxes } from "../../daemon/sandbox/sandboxes.ts";
-import { LABELS } from "../../daemon/sandbox/spec.ts";
 import { privateGitPort } from "../../daemon/supervisor/private-git-port.ts";
 import type { RunEvent } from "../../daemon/supervisor/types.ts";
-import { admin, agent, OWNER, run, World } from "../supervisor/world.ts";
+import { admin, agent, OWNER, run, type World } from "../supervisor/world.ts";
+import { DockerWorld } from "./docker-world.ts";
 import { noNamespaces, Outside } from "./outside.ts";
-import { IMAGES, PROGRAM, SOCKET, whyNot } from "./rig.ts";
+import { PROGRAM, whyNot } from "./rig.ts";
 
 const missing = (await whyNot()) ?? noNamespaces();
 if (missing !== null) console.warn(`skipped: ${missing}`);
@@ -50,32 +45,23 @@ const never = new AbortController().signal;
 const took: number[] = [];
 
 describe.skipIf(missing)("grants that end", () => {
-  const engine = new DockerEngine(SOCKET);
-  const owner = `test-${randomBytes(6).toString("hex")}`;
   const outside = new Outside();
-  let world: World;
+  let world: DockerWorld;
   let session: string;
   const at = { project: "web", worktree: "one" };
 
   beforeAll(async () => {
     await outside.open();
-    await buildImage({ name: "base", imagesDir: IMAGES, store: engine, onProgress: console.log });
-    world = new World();
+    world = new DockerWorld();
     const authority = loadAuthority(join(world.folder, "authority"), Date.now());
-    world.openSandboxes = (hooks) =>
-      new Sandboxes({
-        engine,
-        owner,
-        imagesDir: IMAGES,
-        clock: machineClock,
-        runner: {
-          program: PROGRAM,
-          socketsDir: join(world.folder, "runners"),
-          trustDir: authority.trust,
-        },
-        privateGit: privateGitPort(world.gits),
-        ...hooks,
-      });
+    world.sandboxes = {
+      runner: {
+        program: PROGRAM,
+        socketsDir: join(world.folder, "runners"),
+        trustDir: authority.trust,
+      },
+      privateGit: privateGitPort(world.gits),
+    };
     world.egress = {
       network: {
         ...hostNetwork,
@@ -97,7 +83,6 @@ network: {hosts: ["listed.example"]}
   }, 300_000);
   afterAll(async () => {
     await world?.end();
-    for (const { id } of await engine.list({ [LABELS.owner]: owner })) await engine.remove(id);
     outside.close();
     const sorted = took.sort((a, b) => a - b);
     const p = (share: number) => sorted[Math.ceil(sorted.length * share) - 1];
@@ -132,13 +117,13 @@ network: {hosts: ["listed.example"]}
     return { over, events };
   }
 
-  /** Nothing of it writes any more, from the moment that `closed` was on record. */
+  /** Nothing of it lives or writes any more, from the moment that `closed` was on record. */
   async function dead(folder: string, handle: string) {
     await expect.poll(() => state(handle).state, { timeout: 30_000 }).toBe("closed");
     const both = () =>
       ["parent", "child"].map((name) => readFileSync(file(`${folder}/${name}`), "utf8"));
     const last = both();
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(await world.processes()).not.toContain(`slow.sh ${folder}`);
     expect(both()).toEqual(last);
     const closed = world.recorded("grant.closed").find(([, data]) => data.handle === handle);
     took.push(Number(closed?.[1].closingMs));
@@ -167,6 +152,7 @@ network: {hosts: ["listed.example"]}
   test("a person's revocation kills the whole tree before it is closed", async () => {
     const handle = await grant("src");
     const slow = await writing("src", handle);
+    expect(await world.processes()).toContain("slow.sh src");
     await authority().revoke(admin(), handle, "stop");
     await dead("src", handle);
     const { last } = await slow.over;
