@@ -117,7 +117,7 @@ function chartsOf({ bench, figures }: Result): readonly Chart[] {
   if (bench === "stream") {
     return [
       {
-        title: "A gigabyte of output",
+        title: "Output of one command",
         unit: "MB/s, more is better",
         bars: bars(
           ["host_pipe_mb_per_s", "a pipe on the host"],
