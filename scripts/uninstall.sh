@@ -30,11 +30,13 @@ if [ -z "$root" ] && [ -d /run/systemd/system ]; then
   done
 fi
 # Containers of this installation and nobody else's: their label is made of the state directory.
-if [ "$purge" = yes ] && [ -z "$root" ] && command -v docker >/dev/null; then
-  owner=$(printf /var/lib/recinto | sha256sum | cut -c1-12)
-  for id in $(docker ps -aq --filter "label=io.recinto.owner=$owner" 2>/dev/null || true); do
-    run docker rm -f "$id"
-  done
+if [ "$purge" = yes ] && [ -z "$root" ]; then
+  label=io.recinto.owner=$(printf /var/lib/recinto | sha256sum | cut -c1-12)
+  if sandboxes=$(docker ps -aq --filter "label=$label" 2>/dev/null); then
+    for id in $sandboxes; do run docker rm -f "$id"; done
+  else
+    say "no docker client or no engine answers: sandboxes stay, if there are any. Later:  docker rm -f \$(docker ps -aq --filter label=$label)"
+  fi
 fi
 rm_list=(
   /usr/lib/recinto /usr/lib/recinto.previous /usr/lib/recinto.new

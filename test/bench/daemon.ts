@@ -209,12 +209,3 @@ export class PlainContainer {
 
 /** The docker command line for this engine. */
 export const DOCKER = ["docker", "-H", `unix://${ENGINE_SOCKET}`] as const;
-
-export function hasDockerCli(): boolean {
-  try {
-    execFileSync("docker", ["--version"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -35,7 +35,7 @@ export function plot(files: readonly string[]): string {
   return target;
 }
 
-export function svgOf(results: readonly Result[]): string {
+function svgOf(results: readonly Result[]): string {
   const charts = results.flatMap(chartsOf);
   const rows = charts.reduce((all, { bars }) => all + bars.length + 2, 0);
   const height = rows * ROW + 40;

@@ -351,10 +351,14 @@ describe.skipIf(missing)("recintod as a service of systemd (D5)", () => {
       expect([code, err]).toEqual([0, expect.stringContaining("stay")]);
       expect(on("systemctl cat recintod").code).not.toBe(0);
       expect(must("ls /var/lib/recinto")).toContain("journal.sqlite");
+      // There is no engine's client on this machine: what could not be looked for is said, with the command.
+      const purged = on(`${CHECKOUT}/scripts/uninstall.sh --purge`);
+      expect([purged.code, purged.err]).toEqual([
+        0,
+        expect.stringContaining("sandboxes stay, if there are any. Later:  docker rm -f"),
+      ]);
       expect(
-        must(
-          `${CHECKOUT}/scripts/uninstall.sh --purge; ls -d /usr/lib/recinto* /var/lib/recinto /etc/recinto 2>/dev/null | wc -l`,
-        ),
+        must("ls -d /usr/lib/recinto* /var/lib/recinto /etc/recinto 2>/dev/null | wc -l"),
       ).toBe("0");
     },
     PATIENCE_MS,
