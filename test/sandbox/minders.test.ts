@@ -98,6 +98,17 @@ describe.skipIf(process.getuid?.() !== 0)("a minder takes one command after anot
     raw.close();
   });
 
+  it("and what carries a way out is no process of the command, on a used minder either", async () => {
+    const minder = await minderOf();
+    const wayOut = { socket: "/nonexistent", token: Buffer.alloc(32) };
+    const confinement = { writable: [], readOnly: false, tcp: true, wayOut };
+    const child = await server.run(command(["bash", "-c", "echo $PPID"], { confinement }));
+    child.stderr.resume();
+    expect(Number(await text(child.stdout))).toBe(minder);
+    expect(await child.exited).toMatchObject({ exitCode: 0, left: 0 });
+    await child.gone;
+  });
+
   it("also after one that was killed, with all that it started", async () => {
     const child = await server.run(
       command(["bash", "-c", "echo $PPID; setsid sleep 1000 & sleep 1000"]),

@@ -97,8 +97,8 @@ size_t list_below(pid_t root, pid_t *pids, size_t max);
 bool peer_is_below(int connection, pid_t root, uid_t uid, gid_t gid);
 
 /*
- * way-out.c: opens a port for the command and names it in its environment. Call before this process becomes a
- * subreaper. The way out is there until the descriptor that it returns is closed; -1 with errno.
+ * way-out.c: opens a port for the command and names it in its environment. This process is no subreaper afterwards.
+ * The way out is there until the descriptor that it returns is closed; -1 with errno.
  */
 int way_out_open(struct spec *spec);
 
