@@ -68,7 +68,7 @@ export async function exportEntries(
   const folder = new ExportFolder(to, rotateBytes);
   let count = 0;
   try {
-    for await (const entry of source(after ?? folder.last())) {
+    for await (const entry of source(after ?? folder.resume())) {
       folder.add(entry);
       count += 1;
     }

@@ -1,5 +1,13 @@
 /** The journal as JSON lines: one entry a line, with the hashes by which what was exported can be verified by itself. */
-import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { canonicalJson } from "./canonical-json.ts";
 import { CHAIN_START, type ChainState, chainBreak, type Row } from "./chain.ts";
@@ -22,12 +30,18 @@ export class ExportFolder {
     this.#bytesMax = bytesMax;
   }
 
-  /** The last entry that is there already; 0: none. A line that was cut short by a crash does not count. */
-  last(): number {
+  /**
+   * The last entry that is there already; 0: none. A line that a crash cut short is taken away: it is exported again, and
+   * what is in the folder is to verify as it stands.
+   */
+  resume(): number {
     const name = exportedFiles(this.#folder).at(-1);
     if (name === undefined) return 0;
-    const lines = readFileSync(join(this.#folder, name), "utf8").split("\n").slice(0, -1);
-    const last = lines.at(-1);
+    const path = join(this.#folder, name);
+    const bytes = readFileSync(path);
+    const whole = bytes.lastIndexOf("\n") + 1;
+    if (whole < bytes.length) truncateSync(path, whole);
+    const last = bytes.toString("utf8", 0, whole).split("\n").at(-2);
     // Named for the entry that it was to begin with.
     if (last === undefined) return Number(/\d+/.exec(name)?.[0]) - 1;
     return (JSON.parse(last) as Row).seq;
@@ -41,7 +55,8 @@ export class ExportFolder {
       this.#fd = openSync(join(this.#folder, name), "w", 0o600);
       this.#bytes = 0;
     }
-    writeSync(this.#fd, line);
+    // Whole, however little of it a full disk takes at once.
+    writeFileSync(this.#fd, line);
     this.#bytes += Buffer.byteLength(line);
   }
 

@@ -99,12 +99,14 @@ function copyWhole(db: Database.Database, target: Database.Database | null): Ver
 /** What stands by entries that were pruned is only there; the rest is made anew from the entries that are kept. */
 function copyStanding(db: Database.Database, target: Database.Database, pruned: number): void {
   const put = target.prepare("INSERT INTO standing VALUES (@kind, @id, @seq, @entry)");
+  let rows: unknown[] = [];
   try {
-    const rows = db.prepare("SELECT kind, id, seq, entry FROM standing WHERE seq <= ?").all(pruned);
-    for (const row of rows) put.run(row);
+    // All of them are read before one is put: a table that is damaged in its middle gives none.
+    rows = db.prepare("SELECT kind, id, seq, entry FROM standing WHERE seq <= ?").all(pruned);
   } catch {
     // An older layout has none, a damaged one cannot be read: then nothing of it stands, and more is asked.
   }
+  for (const row of rows) put.run(row);
   rebuildStanding(target);
 }
 

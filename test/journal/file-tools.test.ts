@@ -1,6 +1,13 @@
 /** Tools for the journal's file: pruned, exported and repaired, what is kept still proves itself. */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -197,6 +204,20 @@ describe("repair", () => {
     expect(found.ok).toBe(false);
     expect(found.entries).toBeLessThan(entries);
     expect(verifyFile(path)).toMatchObject({ ok: true, entries: found.entries + 1 });
+  });
+});
+
+describe("an export that a crash cut short in the middle of a line", () => {
+  test("goes on with that entry, and all of it verifies", async () => {
+    const { head } = await fill(10);
+    const to = join(folder, "cut");
+    const words = ["journal", "export", "--file", path, "--to", to];
+    expect((await cli(words)).code).toBe(0);
+    const file = join(to, "recinto-000000000001.jsonl");
+    truncateSync(file, readFileSync(file).length - 20);
+    expect((await cli(words)).err).toBe(`1 entries exported to ${to}\n`);
+    const { out } = await cli(["journal", "verify", "--export", to]);
+    expect(out).toBe(`16 entries from 1 to 16, chain whole, head ${head}\n`);
   });
 });
 
