@@ -328,6 +328,11 @@ export const EGRESS_REFUSALS_RECORDED_MAX = 100;
 export const EGRESS_ASK_WAIT_MAX_MS = 5 * 60_000;
 /** Certificates made for hosts that are looked into, kept for their next connection: a few kilobytes each. */
 export const EGRESS_LEAVES_KEPT_MAX = 256;
+/** Longest path in the config: far below what the kernel takes, and a socket's must be shorter still. */
+export const CONFIG_PATH_CHARS_MAX = 1_024;
+/** Roles in the config, and users, groups or projects of one: looked through with each connection of a person. */
+export const CONFIG_ROLES_MAX = 64;
+export const CONFIG_ROLE_NAMES_MAX = 256;
 /** A project's socket that could not be opened to its agents is tried again this often: a group or an owner was mended. */
 export const AGENT_SOCKET_RETRY_MS = 5_000;
 /** Output of a command that one MCP result carries unless asked for more, and at most: a model reads all of it, and pays. */

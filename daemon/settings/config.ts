@@ -3,14 +3,13 @@ import { existsSync } from "node:fs";
 import { posix } from "node:path";
 import { z } from "zod";
 import { RecintoError } from "../errors.ts";
+import { CONFIG_PATH_CHARS_MAX, CONFIG_ROLE_NAMES_MAX, CONFIG_ROLES_MAX } from "../limits.ts";
 import { readAdminFile } from "./admin-file.ts";
 import { parseAdminYaml } from "./admin-yaml.ts";
+import { PROJECT_ID } from "./project-schema.ts";
 import type { DaemonConfig } from "./types.ts";
 
 export const CONFIG_FILE = "/etc/recinto/config.yaml";
-
-const CONFIG_PATH_CHARS_MAX = 1024;
-const CONFIG_ROLES_MAX = 64;
 
 const absolute = z
   .string()
@@ -26,12 +25,9 @@ const accountName = z
 const roleAssignment = z
   .strictObject({
     role: z.enum(["admin", "approver", "orchestrator", "auditor"]),
-    users: z.array(accountName).default([]),
-    groups: z.array(accountName).default([]),
-    projects: z
-      .array(z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/))
-      .min(1)
-      .optional(),
+    users: z.array(accountName).max(CONFIG_ROLE_NAMES_MAX).default([]),
+    groups: z.array(accountName).max(CONFIG_ROLE_NAMES_MAX).default([]),
+    projects: z.array(z.string().regex(PROJECT_ID)).min(1).max(CONFIG_ROLE_NAMES_MAX).optional(),
   })
   .refine(({ users, groups }) => users.length + groups.length > 0, {
     error: "names nobody: add users or groups",
