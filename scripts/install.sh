@@ -97,7 +97,7 @@ write_config() {
 }
 
 changed=no
-"$here/scripts/build" --quiet
+if [ "$dry" = no ] || [ ! -e "$here/dist/.built" ]; then run "$here/scripts/build" --quiet; fi
 if [ "$(cat "$program/.stamp" 2>/dev/null)" != "$(stamp "$here")" ]; then
   changed=yes
   run stage_program

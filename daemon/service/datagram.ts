@@ -50,6 +50,6 @@ export class Datagrams {
 
 function unfit(message: string): RecintoError {
   return new RecintoError("bad-config", message, {
-    hint: "see NOTIFY_SOCKET in the service's environment",
+    hint: "let the unit's manager set NOTIFY_SOCKET, or start recintod without it",
   });
 }

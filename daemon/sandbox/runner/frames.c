@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <string.h>
 #include <sys/uio.h>
 #include <poll.h>
 #include <unistd.h>
