@@ -1,6 +1,7 @@
 /** A ledger's state as text and back: what a restart keeps. A text that is not exactly such a state is refused. */
 import { z } from "zod";
-import { LEDGER_VERSION, type LedgerState } from "./ledger-types.ts";
+import { LEDGER_EVENTS, LEDGER_VERSION, type LedgerState } from "./ledger-types.ts";
+import { GRANTABLE_EFFECTS } from "./types.ts";
 
 const texts = z.array(z.string()).readonly();
 const resource = {
@@ -8,7 +9,7 @@ const resource = {
   hosts: texts,
   commands: z.array(texts).readonly(),
 };
-const effect = z.enum(["read", "write", "run", "git-write", "network", "install"]);
+const effect = z.enum(GRANTABLE_EFFECTS);
 const count = z.int().min(0);
 
 const fileTest = z.discriminatedUnion("kind", [
@@ -77,18 +78,7 @@ const grant = z.strictObject({
   closingAt: z.number().nullable(),
 });
 
-const event = z.enum([
-  "grant.requested",
-  "grant.granted",
-  "grant.refused",
-  "grant.used",
-  "grant.stale",
-  "grant.closing",
-  "grant.closed",
-  "phase.changed",
-  "contract.set",
-  "epoch.bumped",
-]);
+const event = z.enum(LEDGER_EVENTS);
 
 const ledgerState = z.strictObject({
   version: z.literal(LEDGER_VERSION),

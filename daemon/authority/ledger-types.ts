@@ -264,3 +264,17 @@ export interface Step {
   readonly events: readonly LedgerEvent[];
   readonly outcome: Outcome;
 }
+
+/** The names of all of them, as they stand in the audit and in the journal. */
+export const LEDGER_EVENTS = [
+  "grant.requested",
+  "grant.granted",
+  "grant.refused",
+  "grant.used",
+  "grant.stale",
+  "grant.closing",
+  "grant.closed",
+  "phase.changed",
+  "contract.set",
+  "epoch.bumped",
+] as const satisfies readonly LedgerEvent["type"][];

@@ -4,11 +4,16 @@ import { join } from "node:path";
 import { z } from "zod";
 import { newLedger, step } from "../../authority/ledger.ts";
 import { ledgerText, readLedger } from "../../authority/ledger-json.ts";
-import type { LedgerCommand, LedgerState, Step } from "../../authority/ledger-types.ts";
+import {
+  LEDGER_EVENTS,
+  type LedgerCommand,
+  type LedgerState,
+  type Step,
+} from "../../authority/ledger-types.ts";
 import type { Journal } from "../../journal/types.ts";
 import { LEDGER_STEPS_PER_SAVE } from "../../limits-authority.ts";
 import type { Log } from "../ports.ts";
-import { type By, LEDGER_EVENTS, type StepEntryData, stepEntries } from "./ledger-entries.ts";
+import { type By, type StepEntryData, stepEntries } from "./ledger-entries.ts";
 
 export interface LedgerKey {
   readonly project: string;

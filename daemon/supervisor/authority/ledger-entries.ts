@@ -1,19 +1,6 @@
 /** What the ledger reports, as entries of the journal; and the command that a restart plays again. */
 import type { LedgerCommand, LedgerEvent } from "../../authority/ledger-types.ts";
-import type { JournalEvent, NewEntry } from "../../journal/types.ts";
-
-export const LEDGER_EVENTS: readonly JournalEvent[] = [
-  "grant.requested",
-  "grant.granted",
-  "grant.refused",
-  "grant.used",
-  "grant.stale",
-  "grant.closing",
-  "grant.closed",
-  "phase.changed",
-  "contract.set",
-  "epoch.bumped",
-];
+import type { NewEntry } from "../../journal/types.ts";
 
 /** Who caused a step. */
 export interface By {
